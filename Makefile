@@ -1,0 +1,42 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(STAMP)
+
+install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
+
+demo: install  ## install, then simulate the four policies of the paper on the same harvest
+	$(BIN)/python examples/four_policies.py
+
+test: install  ## install, then all tests but the slow ones
+	$(BIN)/pytest
+
+test-slow: install  ## the tests that need minutes or extra programs
+	$(BIN)/pytest -m slow
+
+check: install  ## format, lint, strict types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+format: install  ## put every file in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench-world: install  ## client-slots a second and bytes a client
+	$(BIN)/python benchmarks/world.py
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.PHONY: help install demo test test-slow check format bench-world clean
