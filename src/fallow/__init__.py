@@ -1,0 +1,5 @@
+"""Fallow: energy-harvesting federated learning, slot by slot."""
+
+from importlib.metadata import version
+
+__version__ = version("fallow")

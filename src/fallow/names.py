@@ -1,0 +1,56 @@
+"""From a name to the thing it names: a table's own, or ``module:attribute`` from anywhere."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from fallow.errors import ConfigError
+
+
+def nearest(name: str, valid: Iterable[str]) -> str | None:
+    """Returns the valid name that `name` was probably meant to be, if any is near."""
+    return next(iter(get_close_matches(name, sorted(valid), n=1, cutoff=0.5)), None)
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """Returns ``"; did you mean 'x'?"`` for the valid name nearest to `name`, or the list of valid names."""
+    names = sorted(valid)
+    near = nearest(name, names)
+    return f"; did you mean '{near}'?" if near else f"; valid names are {', '.join(names)}."
+
+
+def resolve(name: str, table: Mapping[str, type], what: str) -> type[Any]:
+    """Returns the class that `name` stands for.
+
+    Args:
+        name: A key of `table`, or ``module:attribute``; modules are looked for in the working directory too.
+        table: The project's own classes of this kind.
+        what: Their kind in words, for the error sentence.
+    """
+    if name in table:
+        return table[name]
+    if ":" not in name:
+        raise ConfigError(f"There is no {what} '{name}'{did_you_mean(name, table)}")
+    module_name, _, attribute = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = import_module(module_name)
+    except Exception as error:  # whatever the user's module raises is the reason to show
+        raise ConfigError(
+            f"The {what} '{name}' can't be loaded: importing '{module_name}' failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    found = getattr(module, attribute, None)
+    if found is None:
+        raise ConfigError(
+            f"The {what} '{name}' can't be loaded: module '{module_name}' has no '{attribute}'"
+            f"{did_you_mean(attribute, [n for n in vars(module) if not n.startswith('_')])}"
+        )
+    if not isinstance(found, type):
+        raise ConfigError(f"The {what} '{name}' must be a class; it is a {type(found).__name__}.")
+    return found

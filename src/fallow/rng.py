@@ -1,0 +1,68 @@
+"""Every random draw of the project: streams that are functions of (seed, purpose, epoch, client).
+
+No generator is carried along. So resuming needs no generator state, the number of workers can't change a result,
+and every policy of a comparison meets the same harvest and the same data.
+"""
+
+from enum import StrEnum
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALL_CLIENTS = -1
+"""The client of a stream that serves all clients at once."""
+
+MAX_SEED = 2**63 - 1
+
+
+class Purpose(StrEnum):
+    """What a stream is for. Streams of different purposes are independent."""
+
+    HARVEST = "harvest"
+    SIGNIFICANCE = "significance"
+    SELECT = "select"
+    DATASET = "dataset"
+    PARTITION = "partition"
+    WEIGHTS = "weights"
+    BATCHES = "batches"
+    PROBE = "probe"
+
+
+def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:
+    """Returns the generator of (seed, purpose, epoch, client), always in its first state.
+
+    The key has a fixed length (four numbers of 64 bits), because NumPy pads short keys with zeros: with keys of
+    free length, [5] and [5, 0] would be the same stream.
+    """
+    purpose_code = int.from_bytes(sha256(purpose.encode()).digest()[:8], "little")
+    key = np.array([seed, purpose_code, epoch, client + 1], dtype="<u8").view("<u4")
+    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key.tolist())))
+
+
+def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Draws independent events of probability `p`, exactly, from one random byte each.
+
+    A byte below 256·p decides at once. Only where the byte equals ⌊256·p⌋, one time in 256, a uniform double
+    settles the remainder, so the probability is that of a 61-bit draw at an eighth of its price.
+
+    Args:
+        rng: The stream to draw from.
+        p: One probability, or one for each column, shape (columns,).
+        shape: (rows, columns).
+
+    Returns:
+        Shape (rows, columns), bool.
+    """
+    rows, columns = shape
+    words = rng.bit_generator.random_raw(-(-rows * columns // 8))
+    byte = words.astype("<u8", copy=False).view(np.uint8)[: rows * columns].reshape(shape)
+    threshold = np.minimum(np.floor(np.multiply(p, 256)), 255)
+    remainder = np.broadcast_to(np.multiply(p, 256) - threshold, columns)
+    threshold = threshold.astype(np.uint8)
+    happens = byte.view(np.bool_)  # in place: at a million clients a second copy would be felt
+    for row in range(rows):
+        undecided = np.flatnonzero(byte[row] == threshold)
+        np.less(byte[row], threshold, out=happens[row])
+        happens[row, undecided] = rng.random(undecided.size) < remainder[undecided]
+    return happens
