@@ -1,0 +1,12 @@
+"""The harvest models by name. A new one is one file here and one line in the table."""
+
+from fallow.energy.base import EnergyModel, Harvest, Units
+from fallow.energy.bernoulli import Bernoulli
+from fallow.energy.trace import Trace
+
+ENERGY_MODELS: dict[str, type] = {
+    "bernoulli": Bernoulli,
+    "trace": Trace,
+}
+
+__all__ = ["ENERGY_MODELS", "EnergyModel", "Harvest", "Units"]

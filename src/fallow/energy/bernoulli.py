@@ -1,0 +1,43 @@
+"""Bernoulli harvest: one unit in a slot with probability p (the paper's model)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from fallow.arrays import per_client
+from fallow.energy.base import Harvest, Units
+from fallow.rng import Purpose, bernoulli, stream
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+CELLS_AT_ONCE = 2**20
+"""Client-slots drawn in one go: enough to spread the cost of a call, few enough to stay in the cache.
+
+Part of what a seed means: another number gives another harvest.
+"""
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Independent over clients and slots; the same for every policy of a seed."""
+
+    p: Annotated[
+        Probability | tuple[Probability, ...],
+        Field(description="p_bc: probability of one unit in a slot; one number, or one for each client"),
+    ] = 0.1
+
+    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
+        """Returns the harvest; draws nothing yet."""
+        p = per_client("energy.p", self.p, clients, np.float64)
+        p_drawn = p if isinstance(self.p, tuple) else float(self.p)
+        slots_at_once = max(1, CELLS_AT_ONCE // clients)
+
+        def harvest(epoch: int) -> Iterator[Units]:
+            rng = stream(seed, Purpose.HARVEST, epoch)
+            for first in range(0, slots_per_epoch, slots_at_once):
+                yield from bernoulli(rng, p_drawn, (min(slots_at_once, slots_per_epoch - first), clients))
+
+        return harvest

@@ -1,0 +1,125 @@
+"""Trace harvest: whole units per slot from a CSV file, measured or made."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+from pydantic import Field
+
+from fallow.energy.base import Harvest, Units
+from fallow.errors import TraceError
+
+MOST_UNITS = 10**9
+"""Units in one cell; with a capacity of at most as much, a battery can't overrun its 32 bits."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A row a slot; a column a client, with a header, or one column for all clients."""
+
+    path: Annotated[str, Field(min_length=1, description="CSV file; relative to the working directory")]
+    end: Annotated[
+        Literal["repeat", "zeros"],
+        Field(description="after the last row: begin again, or harvest nothing more"),
+    ] = "repeat"
+
+    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:  # noqa: ARG002
+        """Reads the whole file and checks every cell."""
+        table = read_trace(Path(self.path))
+        length, columns = table.shape
+        if columns not in (1, clients):
+            raise TraceError(
+                f"{self.path} has {columns} columns for {clients} clients; it needs one column for each client, or "
+                "one for all."
+            )
+        nothing = np.zeros(columns, dtype=table.dtype)
+
+        def harvest(epoch: int) -> Iterator[Units]:
+            for slot in range(epoch * slots_per_epoch, (epoch + 1) * slots_per_epoch):
+                row = nothing if self.end == "zeros" and slot >= length else table[slot % length]
+                yield np.broadcast_to(row, clients)
+
+        return harvest
+
+
+def read_trace(path: Path) -> NDArray[np.int32]:
+    """Returns the units in a trace file, shape (slots, columns); the first bad cell is an error that names it."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            first = next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError) as error:
+        raise TraceError(f"The trace {path} can't be read: {error}.") from error
+    has_header = not all(_is_number(cell) for cell in first)
+    if len(first) > 1 and not has_header:
+        raise TraceError(
+            f"{path} has {len(first)} columns and no header; a trace with a column for each client begins with a "
+            "line of their names."
+        )
+    try:
+        names = [str(column) for column in range(len(first))]
+        table = pa_csv.read_csv(
+            path,
+            read_options=pa_csv.ReadOptions(column_names=names, skip_rows=int(has_header)),
+            parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
+            convert_options=pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int64())),
+        )
+        columns = [table.column(name) for name in names]
+    except pa.ArrowInvalid as error:
+        raise _first_fault(path, first, has_header, str(error)) from error
+    if not table.num_rows:
+        raise TraceError(f"{path} holds no slots; a trace has one row for each slot.")
+    if any(column.null_count for column in columns):
+        raise _first_fault(path, first, has_header, "a cell is missing")
+    units = np.stack([column.to_numpy() for column in columns], axis=1)
+    if units.min() < 0 or units.max() > MOST_UNITS:
+        raise _first_fault(path, first, has_header, "a cell is out of range")
+    return units.astype(np.int32)
+
+
+def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
+    """Reads the file again, slowly, to say where it is wrong."""
+    with path.open(newline="", encoding="utf-8") as file:
+        for line, row in enumerate(csv.reader(file), start=1):
+            if line == 1 and has_header:
+                continue
+            if len(row) != len(first) and not (len(first) == 1 and not row):
+                return TraceError(f"{path}, line {line}: {len(row)} cells where line 1 has {len(first)}.")
+            for column, cell in enumerate(row or [""]):
+                fault = _fault(cell)
+                if fault:
+                    name = f"column '{first[column]}'" if has_header else f"column {column + 1}"
+                    return TraceError(f"{path}, line {line}, {name}: {fault}.")
+    return TraceError(f"{path} is not a CSV file of whole units per slot: {otherwise}.")
+
+
+def _fault(cell: str) -> str | None:
+    """Returns what is wrong with a cell, in words."""
+    text = cell.strip()
+    if not text:
+        return "the cell is empty; write 0 where nothing was harvested"
+    if not _is_number(text):
+        return f"'{text}' is not a number"
+    value = float(text)
+    if not np.isfinite(value):
+        return f"'{text}' is not a finite number"
+    if value < 0:
+        return f"{text} is negative; harvested units are 0 or more"
+    if value > MOST_UNITS:
+        return f"{text} is more than {MOST_UNITS} units"
+    if value != int(value) or not text.lstrip("+").isdigit():
+        return f"{text} is not a whole number; choose a smaller unit of energy and round"
+    return None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,26 @@
+"""The policies by name. A new one is one file here, one line in the table and one row in the conformance test."""
+
+from fallow.policies.base import AnyPolicy, EpochView, Mask, Policy, SlotView, Starter, checked_mask
+from fallow.policies.fedavg import FedAvg
+from fallow.policies.fedbacys import FedBacys
+from fallow.policies.fedbacys_odd import FedBacysOdd
+from fallow.policies.fullest_battery import FullestBattery
+from fallow.policies.oldest import Oldest
+from fallow.policies.random_k import RandomK
+from fallow.policies.round_robin import RoundRobin
+from fallow.policies.unlimited import Unlimited
+from fallow.policies.vaoi import VAoI
+
+POLICIES: dict[str, type] = {
+    "vaoi": VAoI,
+    "fedavg": FedAvg,
+    "fedbacys": FedBacys,
+    "fedbacys-odd": FedBacysOdd,
+    "random-k": RandomK,
+    "round-robin": RoundRobin,
+    "oldest": Oldest,
+    "fullest-battery": FullestBattery,
+    "unlimited": Unlimited,
+}
+
+__all__ = ["POLICIES", "AnyPolicy", "EpochView", "Mask", "Policy", "SlotView", "Starter", "checked_mask"]

@@ -1,0 +1,137 @@
+"""The public conformance check: what is wrong with a policy, in words.
+
+problems = check_policy(MyPolicy(k=3))
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+
+from fallow.arrays import frozen_copy
+from fallow.errors import FallowError, PolicyError
+from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
+from fallow.policies.state import from_arrays, to_arrays
+
+SIZES = (1, 7, 40)
+EPOCHS = 6
+SLOTS = 8
+CAPACITY = 25
+
+
+def check_policy(policy: AnyPolicy) -> list[str]:
+    """Returns what is wrong with a policy, one sentence each; an empty list if it keeps its contract.
+
+    The policy lives through small worlds of made-up views: every hook is asked twice and must answer the same
+    (determinism), leave its arguments and itself alone (purity), return one bool for each client, choose at most k
+    clients and start only those that are ready; its state must survive a checkpoint.
+    """
+    problems: list[str] = []
+    if not is_dataclass(policy) or not type(policy).__dataclass_params__.frozen:
+        problems.append("The policy must be a frozen dataclass: decorate it with @dataclass(frozen=True).")
+    missing = (hook for hook in ("init", "select") if not callable(getattr(policy, hook, None)))
+    problems.extend(f"The policy has no method '{hook}'." for hook in missing)
+    if problems:
+        return problems
+    try:
+        for clients in SIZES:
+            if getattr(policy, "k", 1) > clients and clients != max(SIZES):
+                continue  # a config with k above the number of clients is refused before it comes to this
+            first, again = (list(_live(policy, clients)) for _ in range(2))
+            if not _same(first, again):
+                problems.append(
+                    "The policy chose otherwise when the same epochs came a second time: it keeps memory outside its "
+                    "state (on itself, or in a module)."
+                )
+    except PolicyError as error:
+        problems.append(str(error))
+    return problems
+
+
+def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
+    """Takes a policy through a few epochs, checking each answer; yields its masks."""
+    state = _call("init", policy.init, clients)
+    to_arrays(state)
+    world = np.random.default_rng(clients)
+    selected = np.zeros(clients, dtype=np.bool_)
+    for epoch in range(EPOCHS):
+        view = _view(world, epoch, clients, selected)
+        state, selected = _ask_twice(policy, "select", state, view, epoch)
+        k = getattr(policy, "k", clients)
+        if np.count_nonzero(selected) > k:
+            raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
+        yield selected
+        for slot in range(SLOTS if isinstance(policy, Starter) else 0):
+            ready = selected & (world.random(clients) < 0.7)
+            slot_view = SlotView(slot, view.battery, frozen_copy(ready))
+            state, starts = _ask_twice(policy, "start", state, slot_view, epoch)
+            if (starts & ~ready).any():
+                raise PolicyError("The policy's start chose clients that are not in view.ready; it may only narrow it.")
+            yield starts
+
+
+def _ask_twice(policy: AnyPolicy, hook: str, state: Any, view: EpochView | SlotView, epoch: int) -> tuple[Any, Mask]:
+    """Asks a hook with a state, and again with the same state out of a checkpoint."""
+    before = to_arrays(state)
+    itself = repr(policy)
+    answers = []
+    for asked_with in (state, from_arrays(state, before)):
+        extra = (np.random.default_rng(epoch),) if hook == "select" else ()
+        answer = _call(hook, getattr(policy, hook), asked_with, view, *extra)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise PolicyError(f"The policy's {hook} must return (state, mask); it returned a {type(answer).__name__}.")
+        new_state, mask = answer
+        answers.append((new_state, checked_mask(mask, view.battery.size, hook)))
+    if not _same_arrays(before, to_arrays(state)):
+        raise PolicyError(f"The policy's {hook} changed the state that it was given; it must return a new one.")
+    if repr(policy) != itself:
+        raise PolicyError(f"The policy's {hook} changed the policy itself; memory belongs in the state.")
+    (one, mask), (other, mask_again) = answers
+    if not np.array_equal(mask, mask_again) or not _same_arrays(to_arrays(one), to_arrays(other)):
+        raise PolicyError(
+            f"The policy's {hook} answered otherwise when asked again with the same state, view and random stream: "
+            "draw only from the rng it is given, and keep everything it remembers in the state."
+        )
+    return one, mask
+
+
+def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except FallowError:
+        raise
+    except Exception as error:  # anyone's code: whatever it raises is the finding
+        hint = "; the arrays of a view are read-only" if "read-only" in str(error) else ""
+        raise PolicyError(f"The policy's {hook} raised {type(error).__name__}: {error}{hint}.") from error
+
+
+def _view(world: np.random.Generator, epoch: int, clients: int, selected: Mask) -> EpochView:
+    """Returns a made-up but possible view of an epoch's first slot."""
+    committed = world.random(clients) < 0.3
+    training = committed & (world.random(clients) < 0.5)
+    return EpochView(
+        epoch=epoch,
+        clients=clients,
+        slots_per_epoch=SLOTS,
+        battery=frozen_copy(world.integers(0, CAPACITY + 1, clients, dtype=np.int32)),
+        capacity=frozen_copy(np.full(clients, CAPACITY, dtype=np.int32)),
+        train_cost=frozen_copy(world.integers(1, CAPACITY, clients, dtype=np.int32)),
+        transmit_cost=1,
+        training=frozen_copy(training),
+        unsent=frozen_copy(committed & ~training),
+        distance=frozen_copy(world.exponential(1, clients).astype(np.float32)),
+        delivered=frozen_copy(selected & (world.random(clients) < 0.5)),
+    )
+
+
+def _same(first: list[Mask], again: list[Mask]) -> bool:
+    return len(first) == len(again) and all(map(np.array_equal, first, again))
+
+
+def _same_arrays(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].dtype == other[name].dtype
+        and np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f")
+        for name in one
+    )

@@ -1,0 +1,19 @@
+"""FedAvg: everyone is selected and trains as soon as there is energy (reading 17)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fallow.policies.base import EpochView, Mask
+
+
+@dataclass(frozen=True)
+class FedAvg:
+    """The paper's greedy baseline."""
+
+    def init(self, clients: int) -> None:
+        """Keeps no memory."""
+
+    def select(self, state: None, view: EpochView, rng: np.random.Generator) -> tuple[None, Mask]:
+        """Selects every client."""
+        return None, np.ones(view.clients, dtype=np.bool_)

@@ -1,0 +1,28 @@
+"""Oldest first: plain age of information, which grows each epoch whether or not the model changed."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fallow.policies.base import EpochView, Mask
+from fallow.policies.vaoi import Ages, K, Reset, VAoI
+
+
+@dataclass(frozen=True)
+class Oldest:
+    """VAoI for which every change is significant; it makes no probe."""
+
+    k: K = 10
+    reset: Reset = "selected"
+
+    def init(self, clients: int) -> Ages:
+        """Every age is zero at first."""
+        return self._version_age().init(clients)
+
+    def select(self, state: Ages, view: EpochView, rng: np.random.Generator) -> tuple[Ages, Mask]:
+        """Chooses the k oldest; everyone else grows older."""
+        significant = np.broadcast_to(np.float32(np.inf), view.clients)
+        return self._version_age().select(state, replace(view, distance=significant), rng)
+
+    def _version_age(self) -> VAoI:
+        return VAoI(k=self.k, reset=self.reset)

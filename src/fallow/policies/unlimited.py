@@ -1,0 +1,22 @@
+"""Unlimited: everyone trains each epoch at no cost. No device can; it bounds what learning could reach."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fallow.policies.base import EpochView, Mask
+
+
+@dataclass(frozen=True)
+class Unlimited:
+    """The upper bound: the world sets time and energy aside for it."""
+
+    ideal: ClassVar[bool] = True
+
+    def init(self, clients: int) -> None:
+        """Keeps no memory."""
+
+    def select(self, state: None, view: EpochView, rng: np.random.Generator) -> tuple[None, Mask]:
+        """Selects every client."""
+        return None, np.ones(view.clients, dtype=np.bool_)
