@@ -1,0 +1,46 @@
+"""The command line: one module a command."""
+
+import sys
+
+import typer
+
+from fallow import __version__
+from fallow.cli.check import check
+from fallow.cli.config import config
+from fallow.cli.run import run
+from fallow.cli.screen import errors
+from fallow.errors import FallowError
+
+app = typer.Typer(
+    help="Energy-harvesting federated learning, slot by slot: who trains, who sends, who rests.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(run)
+app.command()(check)
+app.command()(config)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fallow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback."""
+    try:
+        app()
+    except FallowError as error:
+        errors.print(f"[bold red]Error:[/] {error}", markup=True, highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("Stopped.")
+        sys.exit(130)

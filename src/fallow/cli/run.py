@@ -1,0 +1,70 @@
+"""``fallow run``: one experiment into one run directory."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fallow.cli.screen import console, with_progress
+from fallow.config import Experiment
+from fallow.engine import Engine
+from fallow.run_directory import claim, write_run
+
+SUMMARY_LINES = (
+    ("energy consumed", "energy_total", "units"),
+    ("  per client and epoch", "energy_per_client_epoch", "units"),
+    ("energy harvested", "harvested", "units"),
+    ("energy lost to full batteries", "overflow", "units"),
+    ("trainings started", "starts", ""),
+    ("updates received", "uploads", ""),
+    ("  of them late", "stale_uploads", ""),
+    ("clients never heard of", "clients_never_delivered", ""),
+    ("mean version age (reset when selected)", "mean_age_selected", "epochs"),
+    ("mean version age (reset when received)", "mean_age_delivered", "epochs"),
+)
+
+
+def run(
+    config: Annotated[
+        Path | None,
+        typer.Argument(help="Experiment in TOML; without it, the paper's numbers.", show_default=False),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change one setting, as in energy.p=0.01; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Run directory; without it, the next free one under runs/.", show_default=False),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run.")] = False,
+) -> None:
+    """Simulate one experiment and write its run directory."""
+    experiment = Experiment.read(config, setting or ())
+    engine = Engine(experiment)
+    directory = out or _next_free(experiment)
+    claim(directory, overwrite=overwrite)
+    summary = write_run(engine, directory, with_progress(engine, experiment.epochs, experiment.policy.name))
+    console.print(_as_table(summary))
+    console.print(f"Written to {directory}", highlight=False)
+
+
+def _next_free(experiment: Experiment) -> Path:
+    name = experiment.policy.name.replace(":", ".")
+    number = 1
+    while (path := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return path
+
+
+def _as_table(summary: dict[str, Any]) -> Table:
+    title = f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    for words, key, unit in SUMMARY_LINES:
+        value = summary[key]
+        table.add_row(words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit)
+    return table
