@@ -57,7 +57,7 @@ class Engine:
         """Lives through the next epoch; `watch` is called at the end of every slot."""
         policy, world, physics = self.policy, self.world, self.world.physics
         distance = self._distance()
-        now = world.advance(  # Alg. 1, lines 1-17, for the slots of epoch t
+        now = world.advance(  # Alg. 1, lines 2-18, for the slots of epoch t
             self.epoch,
             self._harvest(self.epoch),
             select=lambda paid: self._select(distance, paid),
@@ -103,7 +103,7 @@ class Engine:
         return np.where(significant, np.float32(np.inf), np.float32(-np.inf))
 
     def _select(self, distance: NDArray[np.float32], paid: Mask) -> Mask:
-        """Alg. 1, line 12: ClientSelect."""
+        """Alg. 1, line 13: ClientSelect."""
         world, physics = self.world, self.world.physics
         slot = self.epoch * physics.slots_per_epoch
         view = EpochView(

@@ -42,7 +42,7 @@ def battery_after_training(E: ArrayLike, kappa: ArrayLike, C: ArrayLike) -> NDAr
 
 
 def probe_mean(z: Floats) -> NDArray[np.float64]:
-    """Alg. 2, line 6: v_i, the mean feature of a probe batch; z has shape (|B_i|, F)."""
+    """Alg. 2, line 7: v_i, the mean feature of a probe batch; z has shape (|B_i|, F)."""
     return np.asarray(z.mean(axis=0, dtype=np.float64))
 
 
@@ -60,7 +60,7 @@ def historical_moment(batches: Sequence[Floats]) -> NDArray[np.float64]:
 
 
 def superposition_weights(data_sizes: ArrayLike) -> NDArray[np.float64]:
-    """Alg. 1, line 19: β_i over all clients, as printed; over the updates received, as we read it (reading 1)."""
+    """Alg. 1, line 20: β_i over all clients, as printed; over the updates received, as we read it (reading 1)."""
     sizes = np.asarray(data_sizes, dtype=np.float64)
     return np.asarray(sizes / sizes.sum())
 

@@ -60,9 +60,7 @@ def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: t
     threshold = np.minimum(np.floor(np.multiply(p, 256)), 255)
     remainder = np.broadcast_to(np.multiply(p, 256) - threshold, columns)
     threshold = threshold.astype(np.uint8)
-    happens = byte.view(np.bool_)  # in place: at a million clients a second copy would be felt
-    for row in range(rows):
-        undecided = np.flatnonzero(byte[row] == threshold)
-        np.less(byte[row], threshold, out=happens[row])
-        happens[row, undecided] = rng.random(undecided.size) < remainder[undecided]
+    undecided = np.flatnonzero(byte == threshold)
+    happens = np.less(byte, threshold, out=byte.view(np.bool_))  # in place: a second copy would be felt
+    happens.ravel()[undecided] = rng.random(undecided.size) < remainder[undecided % columns]
     return happens

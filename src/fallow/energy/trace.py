@@ -55,6 +55,8 @@ def read_trace(path: Path) -> NDArray[np.int32]:
             first = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"The trace {path} can't be read: {error}.") from error
+    if not first:
+        raise TraceError(f"{path} holds no slots; a trace has one row for each slot.")
     has_header = not all(_is_number(cell) for cell in first)
     if len(first) > 1 and not has_header:
         raise TraceError(

@@ -79,7 +79,7 @@ class Policy(Protocol[State]):
         ...
 
     def select(self, state: State, view: EpochView, rng: np.random.Generator) -> tuple[State, Mask]:
-        """Chooses the participants of an epoch (Alg. 1, line 12): shape (N,), bool."""
+        """Chooses the participants of an epoch (Alg. 1, line 13): shape (N,), bool."""
         ...
 
 

@@ -76,7 +76,7 @@ def _ask_twice(policy: AnyPolicy, hook: str, state: Any, view: EpochView | SlotV
     before = to_arrays(state)
     itself = repr(policy)
     answers = []
-    for asked_with in (state, from_arrays(state, before)):
+    for asked_with in (state, from_arrays(state, to_arrays(state))):
         extra = (np.random.default_rng(epoch),) if hook == "select" else ()
         answer = _call(hook, getattr(policy, hook), asked_with, view, *extra)
         if not isinstance(answer, tuple) or len(answer) != 2:

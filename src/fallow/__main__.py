@@ -1,0 +1,5 @@
+"""``python -m fallow``."""
+
+from fallow.cli import main
+
+main()

@@ -1,0 +1,57 @@
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from fallow import __version__
+from fallow.cli import app
+from tests.cli.runner import fail, invoke
+
+
+def test_version() -> None:
+    assert invoke(app, "--version") == f"fallow {__version__}\n"
+
+
+def test_config_prints_a_config_that_reads_back() -> None:
+    assert tomllib.loads(invoke(app, "config", "--policy", "fedbacys"))["policy"]["groups"] == 5
+
+
+def test_config_of_an_unknown_policy_is_one_sentence(capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "config", "--policy", "fedbacis")
+    assert (code, words) == (2, "Error: There is no policy 'fedbacis'; did you mean 'fedbacys'?\n")
+
+
+def test_check_says_that_a_good_policy_is_good() -> None:
+    assert invoke(app, "check", "vaoi") == "vaoi keeps its contract.\n"
+
+
+def test_check_says_what_is_wrong_and_exits_with_1() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "fallow", "check", "tests.policies.test_check:Greedy"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert result.returncode == 1
+    assert "more than its k = 2" in result.stdout
+
+
+def test_a_policy_next_to_the_user_is_found(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "my_policy.py"
+    (tmp_path / "my_policy.py").write_text(example.read_text())
+    result = subprocess.run(
+        [str(Path(sys.executable).with_name("fallow")), "check", "my_policy:LuckyFew"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "my_policy:LuckyFew keeps its contract.\n"
+
+
+def test_check_of_nothing_that_exists_is_one_sentence(capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "check", "my_modul:MyPolicy")
+    assert code == 2
+    assert "importing 'my_modul' failed with ModuleNotFoundError" in words

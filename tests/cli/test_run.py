@@ -1,0 +1,182 @@
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from fallow.cli import app
+from fallow.records import COLUMNS
+from tests.cli.runner import fail, invoke, read_epochs
+
+SMALL = ("--set", "clients=12", "--set", "epochs=9", "--set", "policy.k=3", "--set", "energy.p=0.5")
+
+
+def run(out: Path, *more: str) -> str:
+    return invoke(app, "run", *SMALL, *more, "--out", str(out))
+
+
+def test_a_run_leaves_its_four_files_and_nothing_else(tmp_path: Path) -> None:
+    output = run(tmp_path / "run")
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "config.toml",
+        "epochs.csv",
+        "events.parquet",
+        "summary.json",
+    }
+    assert "energy consumed" in output
+    assert str(tmp_path / "run") in output
+
+
+def test_epochs_csv_has_a_row_an_epoch_and_its_columns(tmp_path: Path) -> None:
+    run(tmp_path / "run")
+    rows = read_epochs(tmp_path / "run")
+    assert [row["epoch"] for row in rows] == list(range(9))
+    assert tuple(rows[0]) == COLUMNS
+
+
+def test_the_events_tell_the_same_story_as_the_table(tmp_path: Path) -> None:
+    run(tmp_path / "run")
+    rows = read_epochs(tmp_path / "run")
+    events = pq.read_table(tmp_path / "run" / "events.parquet").to_pylist()
+    assert list(events[0]) == ["epoch", "slot", "client", "kind", "staleness"]
+    for kind, column in (("select", "selected"), ("start", "starts"), ("finish", "finishes"), ("upload", "uploads")):
+        for row in rows:
+            assert sum(e["kind"] == kind and e["epoch"] == row["epoch"] for e in events) == row[column]
+    assert all(e["epoch"] == e["slot"] // 30 for e in events)
+    assert all((e["staleness"] is None) == (e["kind"] != "upload") for e in events)
+    stale = sum(1 for e in events if e["staleness"])
+    assert stale == sum(row["stale_uploads"] for row in rows)
+    assert sum(e["kind"] == "upload" for e in events) > 10
+
+
+def test_the_summary_holds_the_totals(tmp_path: Path) -> None:
+    run(tmp_path / "run")
+    rows = read_epochs(tmp_path / "run")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    for name in ("harvested", "consumed_train", "consumed_tx", "overflow", "starts", "uploads", "stale_uploads"):
+        assert summary[name] == sum(row[name] for row in rows)
+    assert summary["energy_total"] == rows[-1]["energy_total"] == summary["consumed_train"] + summary["consumed_tx"]
+    assert summary["harvested"] == summary["energy_total"] + summary["stored"] + summary["overflow"]
+    assert summary["mean_age_delivered"] == pytest.approx(sum(r["mean_age_delivered"] for r in rows) / 9)
+
+
+def test_the_resolved_config_reproduces_the_run_byte_for_byte(tmp_path: Path) -> None:
+    run(tmp_path / "one", "--set", "seed=5")
+    invoke(app, "run", str(tmp_path / "one" / "config.toml"), "--out", str(tmp_path / "two"))
+    for name in ("config.toml", "epochs.csv", "events.parquet", "summary.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+    assert tomllib.loads((tmp_path / "one" / "config.toml").read_text())["seed"] == 5
+
+
+def test_events_can_be_left_out(tmp_path: Path) -> None:
+    run(tmp_path / "run", "--set", "output.events=false")
+    assert not (tmp_path / "run" / "events.parquet").exists()
+
+
+def test_a_finished_run_is_not_overwritten_unless_told_to(tmp_path: Path, capsys, monkeypatch) -> None:
+    run(tmp_path / "run")
+    before = (tmp_path / "run" / "epochs.csv").read_bytes()
+    code, words = fail(capsys, monkeypatch, "run", *SMALL, "--set", "seed=1", "--out", str(tmp_path / "run"))
+    assert code == 2
+    assert "holds a finished run" in words
+    assert "--overwrite" in words
+    assert (tmp_path / "run" / "epochs.csv").read_bytes() == before
+    run(tmp_path / "run", "--set", "seed=1", "--overwrite")
+    assert (tmp_path / "run" / "epochs.csv").read_bytes() != before
+
+
+def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path, capsys, monkeypatch) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    code, words = fail(capsys, monkeypatch, "run", *SMALL, "--overwrite", "--out", str(tmp_path))
+    assert code == 2
+    assert "is not empty and not a run" in words
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_without_out_the_next_free_directory_is_taken(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    invoke(app, "run", *SMALL)
+    invoke(app, "run", *SMALL)
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["vaoi-1", "vaoi-2"]
+
+
+POLICY = """
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass(frozen=True)
+class Breaks:
+    after: int = 3
+    def init(self, clients):
+        return None
+    def select(self, state, view, rng):
+        return state, np.ones(view.clients + (view.epoch >= self.after), dtype=bool)
+"""
+
+
+def test_a_run_that_fails_midway_does_not_look_finished_and_can_be_started_over(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "breaks_midway.py").write_text(POLICY)
+    arguments = ("run", *SMALL, "--set", "policy.name=breaks_midway:Breaks", "--out", "run")
+    code, words = fail(capsys, monkeypatch, *arguments)
+    assert code == 2
+    assert "shape (13,)" in words
+    assert "Traceback" not in words
+    assert not (tmp_path / "run" / "summary.json").exists()
+    assert not (tmp_path / "run" / "events.parquet").exists()
+    invoke(app, *arguments, "--set", "policy.after=99")
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["selected"] == 9 * 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--set", "clients=0"], "clients = 0 must be at least 1."),
+        (["--set", "policy.k=101"], "policy.k = 101 is more than clients = 100"),
+        (["--set", "policy.name=vaio"], "did you mean 'vaoi'?"),
+        (["--set", "energy.model=trace", "--set", "energy.path=nowhere.csv"], "The trace nowhere.csv can't be read"),
+        (["--set", "energy.model=trace"], "set energy.path"),
+        (["nowhere.toml"], "The config nowhere.toml can't be read"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing_behind(
+    arguments: list[str], words: str, tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = fail(capsys, monkeypatch, "run", *arguments, "--out", "run")
+    assert code == 2
+    assert words in said
+    assert said.startswith("Error: ")
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_drives_a_run(tmp_path: Path) -> None:
+    (tmp_path / "sun.csv").write_text("units\n" + "1\n" * 15 + "0\n" * 15)
+    settings = ("--set", "energy.model=trace", "--set", f"energy.path={tmp_path / 'sun.csv'}")
+    invoke(app, "run", "--set", "epochs=4", *settings, "--out", str(tmp_path / "run"))
+    assert [row["harvested"] for row in read_epochs(tmp_path / "run")] == [1500] * 4
+
+
+def test_an_unwritable_place_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    code, words = fail(capsys, monkeypatch, "run", *SMALL, "--out", str(tmp_path / "file" / "run"))
+    assert code == 2
+    assert "can't be written to" in words
+
+
+def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys, monkeypatch) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    (out / "config.toml").write_text("")
+    (out / "epochs.csv.target").symlink_to("/dev/full")
+    monkeypatch.setattr("fallow.run_directory.EPOCHS", "epochs.csv.target")
+    monkeypatch.setattr(sys.modules["fallow.cli.run"], "claim", lambda *_, **__: None)
+    code, words = fail(capsys, monkeypatch, "run", *SMALL, "--set", "epochs=500", "--out", str(out))
+    assert code == 2
+    assert "No space left on device" in words
+    assert not (out / "summary.json").exists()

@@ -1,0 +1,67 @@
+"""What the documentation says is so."""
+
+import ast
+import inspect
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from fallow import paper
+from fallow.cli import app
+from fallow.records import COLUMNS
+from tests.cli.runner import invoke
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def rows(page: str, heading: str = "") -> list[list[str]]:
+    """The cells of the tables below a heading."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0] if heading else text
+    lines = [line for line in section.splitlines() if line.startswith("|") and not line.startswith("|---")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[1:]]
+
+
+def names(page: str, heading: str) -> list[str]:
+    return [name for row in rows(page, heading) for name in re.findall(r"`([^`]+)`", row[0])]
+
+
+@pytest.mark.parametrize(("what", "function", "test"), rows("paper-map.md"), ids=lambda cell: cell.strip("`"))
+def test_the_paper_map_is_true(what: str, function: str, test: str) -> None:
+    module, *attributes = re.match(r"`(fallow\.[a-z]+)\.(.+)`", function).groups()
+    target = import_module(module)
+    for name in attributes[0].split("."):
+        target = getattr(target, name)
+    assert callable(target), what
+    path, name = test.strip("`").split("::")
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_function_of_the_paper_is_on_the_map() -> None:
+    functions = {name for name, f in inspect.getmembers(paper, inspect.isfunction) if f.__module__ == "fallow.paper"}
+    mapped = {row[1].strip("`").removeprefix("fallow.paper.") for row in rows("paper-map.md")}
+    assert functions <= mapped
+
+
+def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:
+    assert tuple(names("metrics.md", "epochs.csv")) == COLUMNS
+
+
+def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> None:
+    invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert set(names("metrics.md", "summary.json")) == set(summary)
+    assert names("metrics.md", "events.parquet") == pq.read_schema(tmp_path / "run" / "events.parquet").names
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *DOCS.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from fallow.config import Experiment
+from fallow.engine import Engine
+from fallow.errors import PolicyError
+from fallow.policies import POLICIES
+
+
+def experiment(**settings) -> Experiment:
+    return Experiment.parse({"epochs": 20, "clients": 12, "policy": {"k": 3}} | settings)
+
+
+def harvest_of(policy: str) -> list[int]:
+    chosen = experiment(policy={"name": policy, "k": 3}, energy={"p": 0.4})
+    return [record.harvested for record in Engine(chosen)]
+
+
+def test_every_policy_meets_the_same_harvest() -> None:
+    assert len({tuple(harvest_of(policy)) for policy in POLICIES}) == 1
+
+
+def test_same_config_and_seed_same_records_and_another_seed_differs() -> None:
+    first, again, other = (
+        [record.row() for record in Engine(experiment(seed=seed, energy={"p": 0.4}))] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_energy_of_every_epoch_is_accounted_for(policy: str) -> None:
+    engine = Engine(experiment(policy={"name": policy, "k": 3}, energy={"p": 0.7}, cost={"probe": 2}))
+    stored = total = 0
+    for record in engine:
+        consumed = record.consumed_train + record.consumed_tx + record.consumed_probe
+        total += consumed
+        assert record.harvested == consumed + record.overflow + record.stored - stored
+        assert record.energy_total == total
+        stored = record.stored
+    assert (total == 0) == (policy == "unlimited")
+
+
+def test_only_policies_that_probe_pay_for_it() -> None:
+    paying = {
+        policy
+        for policy in POLICIES
+        if sum(r.consumed_probe for r in Engine(experiment(policy={"name": policy, "k": 3}, cost={"probe": 1})))
+    }
+    assert paying == {"vaoi"}
+
+
+def test_significance_zero_stops_ages_from_growing() -> None:
+    ages = [r.mean_age_delivered for r in Engine(experiment(learning={"significance": 0.0}))]
+    assert ages == [0.0] * 20
+
+
+def test_mean_ages_of_nobody_training_grow_by_one_an_epoch() -> None:
+    records = list(Engine(experiment(energy={"p": 0.0}, policy={"name": "fedavg"})))
+    assert [r.mean_age_delivered for r in records] == list(range(1, 21))
+    assert [r.mean_age_selected for r in records] == [0.0] * 20
+
+
+def test_events_can_be_turned_off() -> None:
+    assert all(not r.events for r in Engine(experiment(output={"events": False})))
+    assert any(r.events for r in Engine(experiment()))
+
+
+def test_turning_events_off_changes_nothing_else() -> None:
+    rows = [[r.row() for r in Engine(experiment(output={"events": events}))] for events in (True, False)]
+    assert rows[0] == rows[1]
+
+
+def test_a_users_policy_that_raises_is_named_with_the_line() -> None:
+    with pytest.raises(PolicyError, match=r"failed in select, epoch 0: AttributeError.*test_check\.py, line \d+"):
+        list(Engine(experiment(policy={"name": "tests.policies.test_check:Crash"})))
+
+
+def test_a_users_policy_that_returns_the_wrong_shape_is_told_so() -> None:
+    with pytest.raises(PolicyError, match=r"shape \(13,\)"):
+        list(Engine(experiment(policy={"name": "tests.policies.test_check:WrongShape"})))
+
+
+def test_a_policy_sees_copies_that_stay_as_they_were() -> None:
+    engine = Engine(experiment(energy={"p": 1.0}))
+    views = []
+    select = engine.policy.select
+    object.__setattr__(engine.policy, "select", lambda s, view, rng: views.append(view) or select(s, view, rng))
+    engine.step()
+    seen = views[0].battery.copy()
+    engine.step()
+    assert np.array_equal(views[0].battery, seen)
+    assert not views[0].battery.flags.writeable
