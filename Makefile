@@ -36,7 +36,13 @@ format: install  ## put every file in shape
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py
 
+bench-learning: install  ## training against a plain PyTorch loop, in one run
+	$(BIN)/python benchmarks/learning.py
+
+kill-test: install  ## 500 kills, each resumed, and every byte compared
+	$(BIN)/python -m tests.e2e.kill --kills 500
+
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format bench-world clean
+.PHONY: help install demo test test-slow check format bench-world bench-learning kill-test clean

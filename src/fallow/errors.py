@@ -17,12 +17,28 @@ class PolicyError(FallowError):
     """A policy broke its contract with the world."""
 
 
+class StateError(PolicyError):
+    """The memory of a policy, or of an aggregation rule, can't be kept in a checkpoint."""
+
+
 class EnergyError(FallowError):
     """An energy model broke its contract with the world."""
 
 
 class PhysicsError(FallowError):
     """The energy books of a run do not balance: a bug in Fallow, never the user's fault."""
+
+
+class DataError(FallowError):
+    """A dataset can't be had or can't be used."""
+
+
+class DivergenceError(FallowError):
+    """A training came to numbers that are not finite."""
+
+
+class CheckpointError(FallowError):
+    """A checkpoint can't be used."""
 
 
 class RunDirectoryError(FallowError):

@@ -23,10 +23,10 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def resolve(name: str, table: Mapping[str, type], what: str) -> type[Any]:
-    """Returns the class that `name` stands for.
+    """Returns the class that `name` stands for: a key of `table`, or ``module:Class``.
 
     Args:
-        name: A key of `table`, or ``module:attribute``; modules are looked for in the working directory too.
+        name: As the user wrote it.
         table: The project's own classes of this kind.
         what: Their kind in words, for the error sentence.
     """
@@ -34,6 +34,14 @@ def resolve(name: str, table: Mapping[str, type], what: str) -> type[Any]:
         return table[name]
     if ":" not in name:
         raise ConfigError(f"There is no {what} '{name}'{did_you_mean(name, table)}")
+    found = import_attribute(name, what)
+    if not isinstance(found, type):
+        raise ConfigError(f"The {what} '{name}' must be a class; it is a {type(found).__name__}.")
+    return found
+
+
+def import_attribute(name: str, what: str) -> Any:
+    """Returns what ``module:attribute`` names; modules are looked for in the working directory too."""
     module_name, _, attribute = name.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
@@ -43,14 +51,11 @@ def resolve(name: str, table: Mapping[str, type], what: str) -> type[Any]:
     except Exception as error:  # whatever the user's module raises is the reason to show
         raise ConfigError(
             f"The {what} '{name}' can't be loaded: importing '{module_name}' failed with "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error}."
         ) from error
-    found = getattr(module, attribute, None)
-    if found is None:
+    if not hasattr(module, attribute):
         raise ConfigError(
             f"The {what} '{name}' can't be loaded: module '{module_name}' has no '{attribute}'"
             f"{did_you_mean(attribute, [n for n in vars(module) if not n.startswith('_')])}"
         )
-    if not isinstance(found, type):
-        raise ConfigError(f"The {what} '{name}' must be a class; it is a {type(found).__name__}.")
-    return found
+    return getattr(module, attribute)

@@ -1,0 +1,99 @@
+"""``fallow data``: fetch datasets, list them, and draw who has what."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from fallow import data
+from fallow.cli.screen import console, errors
+from fallow.data.cache import default_data_dir
+from fallow.names import resolve
+from fallow.rng import MAX_SEED
+
+data_app = typer.Typer(help="Fetch datasets, list them, and draw who has what.", no_args_is_help=True)
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Where fetched data is kept; else $FALLOW_DATA_DIR, else the user's cache.", show_default=False),
+]
+
+
+class ProgressWatcher:
+    """Shows a fetch on the screen: news as lines, bytes as a bar on a terminal."""
+
+    def __init__(self, screen: Console, progress: Progress) -> None:
+        self._screen = screen
+        self._progress = progress
+        self._task = progress.add_task("", total=None, visible=False)
+
+    def say(self, sentence: str) -> None:
+        """Prints one line; the bar waits for the next download."""
+        self._progress.update(self._task, visible=False, completed=0, total=None)
+        self._screen.print(sentence, highlight=False, markup=False)
+
+    def received(self, count: int, total: int | None) -> None:
+        """Moves the bar."""
+        self._progress.update(self._task, visible=True, completed=count, total=total)
+
+
+@data_app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="cifar10 or fashion-mnist.")],
+    data_dir: DataDir = None,
+    given: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder or archive of its files that you have; nothing is downloaded then."),
+    ] = None,
+) -> None:
+    """Fetch a published dataset into the cache, and check it to the last bit."""
+    columns = (SpinnerColumn(), TextColumn("receiving"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        folder = data.fetch(name, data_dir, given, ProgressWatcher(errors, progress))
+    console.print(f"{name} is ready in {folder}.", highlight=False, markup=False)
+
+
+@data_app.command("list")
+def list_datasets(data_dir: DataDir = None) -> None:
+    """List the datasets, and whether those that must be fetched are there."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "what", "state"):
+        table.add_column(heading)
+    for name, dataset in data.DATASETS.items():
+        published = getattr(dataset, "published", None)
+        state = "ready"
+        if published is not None:
+            state = "fetched" if published.is_cached(data_dir) else "not fetched"
+        table.add_row(name, (dataset.__doc__ or "").split("\n")[0], state)
+    table.add_row("npz:PATH", "Your arrays x, y, x_test, y_test in a NumPy archive.", "")
+    table.add_row("module:function", "What your own function returns.", "")
+    console.print(table, highlight=False, markup=False)
+    console.print(f"\nFetched data is kept in {data_dir or default_data_dir()}.", highlight=False, markup=False)
+
+
+@data_app.command("label-mix")
+def label_mix(
+    name: Annotated[str, typer.Argument(help="A dataset's name, npz:PATH, or module:function.")] = "digits",
+    clients: Annotated[int, typer.Option(min=1, help="N.")] = 100,
+    samples_per_client: Annotated[int, typer.Option(min=1, help="Training samples of each client.")] = 15,
+    partition: Annotated[str, typer.Option(help=f"{', '.join(data.PARTITIONS)}, or module:Class.")] = "dirichlet",
+    alpha: Annotated[
+        float | None, typer.Option(help="α of dirichlet: small gives each client few classes.", show_default="0.1")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="The seed of the parts.")] = 0,
+    out: Annotated[Path, typer.Option(help="The picture: .png, .pdf or .svg.")] = Path("label-mix.png"),
+    data_dir: DataDir = None,
+) -> None:
+    """Draw which classes each client's samples are of."""
+    options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
+    dataset = data.load(name, seed=seed, data_dir=data_dir)
+    parts = data.partition(partition, dataset.y, clients, samples_per_client, seed, options)
+    counts = data.label_mix(dataset.y, parts, dataset.classes)
+    shown = getattr(resolve(partition, data.PARTITIONS, "partition"), "alpha", None) if alpha is None else alpha
+    mix = partition if shown is None else f"{partition}, α = {shown:g}"
+    title = f"{dataset.name}: {clients} clients with {samples_per_client} samples each ({mix}, seed {seed})"
+    data.draw_label_mix(counts, out, title)
+    console.print(f"The label mix is drawn in {out}.", highlight=False, markup=False)

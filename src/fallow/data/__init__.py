@@ -1,0 +1,116 @@
+"""The datasets and the partitions by name. A new one is one file and one line in its table."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.data.cifar10 import Cifar10
+from fallow.data.dataset import Dataset, DatasetOptions, dataset_from_arrays
+from fallow.data.digits import Digits
+from fallow.data.fashion_mnist import FashionMnist
+from fallow.data.function import from_module
+from fallow.data.label_mix import draw_label_mix, label_mix
+from fallow.data.npz import PREFIX, npz
+from fallow.data.partitions import PARTITIONS, Partition
+from fallow.data.published import SILENT
+from fallow.data.sources import Watcher
+from fallow.data.synthetic import Synthetic
+from fallow.errors import ConfigError, DataError
+from fallow.names import did_you_mean, resolve
+from fallow.options import with_options
+
+DATASETS: dict[str, type] = {
+    "digits": Digits,
+    "cifar10": Cifar10,
+    "fashion-mnist": FashionMnist,
+    "synthetic": Synthetic,
+}
+
+
+def resolve_dataset(name: str) -> type[Any]:
+    """Returns the class of options that `name` stands for.
+
+    Args:
+        name: A key of DATASETS, ``npz:PATH``, or ``module:function`` (or ``module:Class``).
+    """
+    if name.startswith(PREFIX):
+        return npz(name.removeprefix(PREFIX))
+    if ":" in name:
+        return from_module(name)
+    return resolve(name, DATASETS, "dataset")
+
+
+def load(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) -> Dataset:
+    """Returns a checked dataset. Touches no network: what must be fetched is fetched by ``fetch`` alone.
+
+    Args:
+        name: As ``resolve_dataset`` takes it.
+        seed: Decides what is random in a generated dataset.
+        data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+        **options: The fields of the dataset's class.
+    """
+    dataset = with_options(f"The dataset '{name}'", resolve_dataset(name), options).load(seed, data_dir)
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(f"The dataset '{name}' returned a {type(dataset).__name__}; it must return a Dataset.")
+    dataset.check()
+    return dataset
+
+
+def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, watcher: Watcher = SILENT) -> Path:
+    """Fetches a published dataset into the cache and returns its folder there.
+
+    Args:
+        name: A dataset that is fetched.
+        data_dir: Where to keep it; None is $FALLOW_DATA_DIR or the user's cache.
+        given: A folder or archive of its files that the user has already; no source is asked then.
+        watcher: Is told how it goes.
+    """
+    fetched = {key: cls.published for key, cls in DATASETS.items() if hasattr(cls, "published")}
+    if name in DATASETS and name not in fetched:
+        raise ConfigError(f"The dataset '{name}' needs no fetching; it is ready for use.")
+    if name not in fetched:
+        raise ConfigError(f"There is no dataset '{name}' to fetch{did_you_mean(name, fetched)}")
+    folder: Path = fetched[name].fetch(data_dir, given, watcher)
+    return folder
+
+
+def partition(
+    name: str,
+    y: NDArray[np.int64],
+    clients: int,
+    samples_per_client: int,
+    seed: int,
+    options: Mapping[str, Any] | None = None,
+) -> NDArray[np.int64]:
+    """Returns which training images each client has, shape (N, n), int64: disjoint indices into `y`.
+
+    Args:
+        name: A key of PARTITIONS, or ``module:Class``.
+        y: The labels of the training images, shape (images,), int64.
+        clients: N.
+        samples_per_client: n.
+        seed: The same seed gives the same parts.
+        options: The fields of the partition's class.
+    """
+    chosen: Partition = with_options(f"The partition '{name}'", resolve(name, PARTITIONS, "partition"), options or {})
+    return chosen.split(y, clients, samples_per_client, seed)
+
+
+__all__ = [
+    "DATASETS",
+    "PARTITIONS",
+    "DataError",
+    "Dataset",
+    "DatasetOptions",
+    "Partition",
+    "dataset_from_arrays",
+    "draw_label_mix",
+    "fetch",
+    "label_mix",
+    "load",
+    "partition",
+    "resolve_dataset",
+]

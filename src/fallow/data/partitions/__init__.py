@@ -1,0 +1,14 @@
+"""The partitions by name: who has which of the training images. A new one is one file and one line in the table."""
+
+from fallow.data.partitions.base import Partition
+from fallow.data.partitions.dirichlet import Dirichlet
+from fallow.data.partitions.iid import Iid
+from fallow.data.partitions.one_class import OneClass
+
+PARTITIONS: dict[str, type] = {
+    "dirichlet": Dirichlet,
+    "iid": Iid,
+    "one-class": OneClass,
+}
+
+__all__ = ["PARTITIONS", "Partition"]

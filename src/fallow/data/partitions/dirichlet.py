@@ -1,0 +1,78 @@
+"""Dirichlet: every client has its own mix of classes (reading 13)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from fallow.data.partitions.base import check_supply, shuffled_classes
+from fallow.errors import ConfigError
+from fallow.rng import Purpose, stream
+
+NOTHING = 1e-12
+"""A share below which a client can't be said to want a class."""
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Client by client, without replacement across clients.
+
+    1. The images of each class are shuffled, and the order in which the clients choose is drawn, both by the seed.
+    2. Client i draws its shares of the classes from Dirichlet(α, …, α), from a stream of its own: they do not depend on
+       how many other clients there are.
+    3. In the order of step 1, each client draws how many of its n samples are of each class, from the multinomial
+       distribution with its shares of the classes that still have images, scaled to sum to 1. Where these shares are
+       all nothing, it draws with the classes' shares of the images that are left.
+    4. It takes the next images of each class. What a class could not supply is drawn again as in step 3, until the
+       client has n samples.
+
+    Those who choose late find some classes used up, the more so the nearer N·n comes to the whole training set.
+    """
+
+    alpha: Annotated[
+        float, Field(gt=0, description="α: small gives each client few classes, large gives all the same mix")
+    ] = 0.1
+
+    def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
+        """Returns indices into `y`, shape (N, n), int64."""
+        if not (self.alpha > 0 and np.isfinite(self.alpha)):
+            raise ConfigError(f"alpha = {self.alpha} must be a finite number above 0.")
+        check_supply(y, clients, samples_per_client)
+        rng = stream(seed, Purpose.PARTITION)
+        pools = shuffled_classes(y, rng)
+        size = np.array([pool.size for pool in pools])
+        left = size.copy()
+        parts = np.empty((clients, samples_per_client), dtype=np.int64)
+        for client in rng.permutation(clients):
+            own = stream(seed, Purpose.PARTITION, client=int(client))
+            shares = own.dirichlet(np.full(len(pools), self.alpha))
+            taken = allot(shares, left, samples_per_client, own)
+            first = size - left
+            parts[client] = np.concatenate(
+                [pool[a : a + count] for pool, a, count in zip(pools, first, taken, strict=True)]
+            )
+            left = left - taken
+        return np.sort(parts, axis=1)
+
+
+def allot(
+    shares: NDArray[np.float64], left: NDArray[np.int64], samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Returns how many samples of each class a client takes, shape (classes,), int64, `samples` in all.
+
+    Args:
+        shares: The client's shares of the classes, shape (classes,), float64, with the sum 1.
+        left: Images left of each class, shape (classes,), int64; at least `samples` in all.
+        samples: How many the client needs.
+        rng: The client's stream.
+    """
+    taken = np.zeros_like(left)
+    while (missing := samples - int(taken.sum())) > 0:
+        spare = left - taken
+        wanted = np.where(spare > 0, shares, 0.0)
+        if wanted.sum() < NOTHING:
+            wanted = spare.astype(np.float64)
+        taken += np.minimum(rng.multinomial(missing, wanted / wanted.sum()), spare)
+    return taken

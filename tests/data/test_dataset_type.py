@@ -1,0 +1,102 @@
+"""The dataset type: what it refuses, and how it normalises."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fallow.data.dataset import Dataset, channel_statistics, dataset_from_arrays
+from fallow.errors import ConfigError
+
+
+def two_pixels() -> Dataset:
+    x = np.array([0, 255], dtype=np.uint8).reshape(2, 1, 1, 1)
+    y = np.array([0, 1])
+    return Dataset("two", x, y, x, y, classes=2, mean=(0.5,), std=(0.25,))
+
+
+def test_a_good_dataset_passes():
+    two_pixels().check()
+
+
+def test_uint8_is_normalised_in_units_of_255():
+    dataset = two_pixels()  # (0/255 − 0.5)/0.25 = −2 and (255/255 − 0.5)/0.25 = 2
+    result = dataset.normalised(dataset.x)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result.ravel(), [-2, 2], rtol=1e-6)
+
+
+def test_float32_is_normalised_directly_channel_by_channel():
+    x = np.array([[3, 10], [5, 30]], dtype=np.float32).reshape(2, 2, 1, 1)
+    y = np.array([0, 1])
+    dataset = Dataset("f", x, y, x, y, classes=2, mean=(4, 20), std=(1, 10))
+    before = x.copy()
+    result = dataset.normalised(x)
+    np.testing.assert_allclose(result.reshape(2, 2), [[-1, -1], [1, 1]])
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(x, before)
+
+
+def test_statistics_of_uint8_are_those_of_the_floating_point_images():
+    x = np.random.default_rng(0).integers(0, 256, (20, 3, 4, 5), dtype=np.uint8)
+    mean, std = channel_statistics(x)
+    np.testing.assert_allclose(mean, (x / 255).mean(axis=(0, 2, 3)))
+    np.testing.assert_allclose(std, (x / 255).std(axis=(0, 2, 3)))
+
+
+def test_a_constant_channel_is_normalised_to_zeros():
+    x = np.full((2, 1, 2, 2), 7, dtype=np.float32)
+    dataset = dataset_from_arrays("constant", x, np.array([0, 1]), x, np.array([0, 1]))
+    assert dataset.std == (1.0,)
+    assert not dataset.normalised(x).any()
+
+
+def test_arrays_without_a_channel_axis_get_one():
+    x = np.zeros((2, 4, 5))
+    dataset = dataset_from_arrays("grey", x, np.array([0, 2], dtype=np.uint8), x, np.array([0, 1]))
+    assert dataset.x.shape == (2, 1, 4, 5)
+    assert dataset.x.dtype == np.float32
+    assert dataset.y.dtype == np.int64
+    assert dataset.classes == 3
+
+
+NAN = np.array([0, np.nan], dtype=np.float32).reshape(2, 1, 1, 1)
+FAULTS = [
+    ({"classes": 1}, "classes is 1"),
+    ({"x": np.zeros((2, 1, 1), dtype=np.uint8)}, r"x has the shape \(2, 1, 1\)"),
+    ({"x": np.zeros((0, 1, 1, 1), dtype=np.uint8)}, r"x has the shape \(0, 1, 1, 1\)"),
+    ({"x": np.zeros((2, 1, 1, 1))}, "x has the type float64"),
+    ({"x": NAN}, "x has 1 values that are not finite"),
+    ({"x_test": NAN}, "x_test has 1 values"),
+    ({"y": np.array([0, 1], dtype=np.int32)}, "y has the type int32"),
+    ({"y": np.array([0])}, r"y has the shape \(1,\); it must be \(2,\)"),
+    ({"y": np.array([0, 2])}, "y holds the label 2; labels go from 0 to 1"),
+    ({"y_test": np.array([-1, 0])}, "y_test holds the label -1"),
+    ({"x_test": np.zeros((2, 1, 1, 2), dtype=np.uint8)}, "x_test holds images of shape"),
+    ({"x_test": np.zeros((2, 1, 1, 1), dtype=np.float32)}, "type float32"),
+    ({"mean": (0.5, 0.5)}, r"mean is \(0.5, 0.5\); it must be 1 finite"),
+    ({"std": (float("inf"),)}, "std is"),
+    ({"std": (0.0,)}, "more than 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), FAULTS)
+def test_a_wrong_dataset_is_one_sentence(change, words):
+    with pytest.raises(ConfigError, match=words) as caught:
+        replace(two_pixels(), **change).check()
+    assert str(caught.value).startswith("The dataset 'two' can't be used: ")
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (np.array(["a", "b"]).reshape(2, 1, 1), np.array([0, 1]), "x has the type <U1"),
+        (np.zeros((2, 1, 1)), np.array([0.0, 1.0]), "y has the type float64"),
+        (np.full((2, 1, 1), 1e300), np.array([0, 1]), "x has 2 values that are not finite"),
+        (np.zeros((2, 1, 1)), np.array([0, -4]), "y holds the label -4"),
+        (np.zeros((0, 1, 1)), np.zeros(0, dtype=int), "none of them 0"),
+    ],
+)
+def test_wrong_arrays_are_one_sentence(x, y, words):
+    with pytest.raises(ConfigError, match=words):
+        dataset_from_arrays("wrong", x, y, x, y)

@@ -1,0 +1,246 @@
+"""Each dataset by name: digits, synthetic, npz:PATH, module:function."""
+
+import socket
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from fallow import data
+from fallow.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_args, **_kwargs):
+        pytest.fail("the network was touched")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.usefixtures("no_network")
+def test_loading_touches_no_network(tmp_path):
+    data.load("digits", seed=0)
+    data.load("synthetic", seed=0, samples=20, test_samples=10)
+    for name in ("cifar10", "fashion-mnist"):
+        with pytest.raises(DataError, match=f"run `fallow data fetch {name}`"):
+            data.load(name, seed=0, data_dir=tmp_path)
+
+
+def test_digits_hold_1500_and_297_images_whatever_the_seed():
+    one, two = data.load("digits", seed=0), data.load("digits", seed=1)
+    assert one.x.shape == (1500, 1, 8, 8)
+    assert one.x_test.shape == (297, 1, 8, 8)
+    np.testing.assert_array_equal(one.x, two.x)
+    np.testing.assert_array_equal(one.x_test, two.x_test)
+    assert one.y_test[:12].tolist() == [1, 2, 8, 9, 0, 5, 6, 4, 7, 2, 3, 1]  # once chosen, the test set stays
+
+
+def test_every_digit_has_its_share_of_the_test_set():
+    dataset = data.load("digits", seed=0)
+    train, test = np.bincount(dataset.y), np.bincount(dataset.y_test)
+    share = (train + test) * 297 / 1797
+    assert np.abs(test - share).max() <= 1
+
+
+def test_no_digit_is_in_both_parts():
+    from sklearn.datasets import load_digits
+
+    dataset = data.load("digits", seed=0)
+    whole = sorted(map(bytes, (load_digits().data / 16).astype(np.float32)))
+    assert sorted(image.tobytes() for image in (*dataset.x, *dataset.x_test)) == whole
+
+
+def test_digits_are_normalised_to_mean_0_and_deviation_1():
+    dataset = data.load("digits", seed=0)
+    x = dataset.normalised(dataset.x)
+    assert x.mean() == pytest.approx(0, abs=1e-5)
+    assert x.std() == pytest.approx(1, abs=1e-5)
+
+
+def test_synthetic_has_the_size_and_shape_asked_for():
+    dataset = data.load("synthetic", seed=3, samples=50, test_samples=7, classes=4, channels=3, height=5, width=6)
+    assert dataset.x.shape == (50, 3, 5, 6)
+    assert dataset.x_test.shape == (7, 3, 5, 6)
+    assert dataset.classes == 4
+    assert sorted(np.bincount(dataset.y)) == [12, 12, 13, 13]
+
+
+def test_synthetic_is_a_function_of_the_seed():
+    first, again, other = (data.load("synthetic", seed=seed, samples=30) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.x, again.x)
+    assert not np.array_equal(first.x, other.x)
+
+
+def test_more_training_images_leave_the_test_set_alone():
+    few, many = (data.load("synthetic", seed=1, samples=samples) for samples in (10, 5000))
+    np.testing.assert_array_equal(few.x_test, many.x_test)
+
+
+def test_the_test_images_are_others_than_the_training_images():
+    dataset = data.load("synthetic", seed=1, samples=200, test_samples=200)
+    train, test = ({image.tobytes() for image in part} for part in (dataset.x, dataset.x_test))
+    assert len(train) == len(test) == 200
+    assert not train & test
+
+
+def test_synthetic_can_be_learnt_but_not_by_a_linear_model():
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.neighbors import KNeighborsClassifier
+
+    dataset = data.load("synthetic", seed=0, samples=2000, test_samples=500)
+    x, x_test = (dataset.normalised(part).reshape(len(part), -1) for part in (dataset.x, dataset.x_test))
+    linear = RidgeClassifier(alpha=100).fit(x, dataset.y).score(x_test, dataset.y_test)
+    nearest = KNeighborsClassifier(5).fit(x, dataset.y).score(x_test, dataset.y_test)
+    assert 0.3 < linear < 0.8
+    assert nearest > 0.85
+
+
+def test_a_single_pixel_is_an_image():
+    assert data.load("synthetic", seed=0, samples=4, height=1, width=1).x.shape == (4, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"samples": 0}, "samples = 0 must be at least 1"),
+        ({"classes": 1}, "classes = 1 must be at least 2"),
+        ({"noise": float("nan")}, "noise = nan must be a finite number"),
+        ({"hight": 3}, "no option 'hight'; did you mean 'height'"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(options, words):
+    with pytest.raises(ConfigError, match=words):
+        data.load("synthetic", seed=0, **options)
+
+
+def test_every_option_is_described():
+    from typing import get_type_hints
+
+    for cls in (*data.DATASETS.values(), *data.PARTITIONS.values()):
+        hints = get_type_hints(cls, include_extras=True)
+        for field in fields(cls):
+            assert any(getattr(extra, "description", None) for extra in hints[field.name].__metadata__), field
+
+
+def arrays(**changes):
+    x = np.arange(4, dtype=np.float64).reshape(4, 1, 1)
+    return {"x": x, "y": np.array([0, 1, 2, 1]), "x_test": x[:1], "y_test": np.array([1])} | changes
+
+
+def test_an_npz_file_is_a_dataset(tmp_path):
+    np.savez(tmp_path / "mine.npz", **arrays())
+    dataset = data.load(f"npz:{tmp_path}/mine.npz", seed=0)
+    assert dataset.name == "mine"
+    assert dataset.x.shape == (4, 1, 1, 1)
+    assert dataset.classes == 3
+    assert dataset.mean == (1.5,)
+
+
+def test_an_npz_file_may_say_how_many_classes_there_are(tmp_path):
+    np.savez(tmp_path / "mine.npz", classes=7, **arrays())
+    assert data.load(f"npz:{tmp_path}/mine.npz", seed=0).classes == 7
+
+
+def test_pickles_in_an_npz_file_are_refused(tmp_path):
+    np.savez(tmp_path / "bad.npz", allow_pickle=True, **arrays(y=np.array([{}, 1, 2, 3], dtype=object)))
+    with pytest.raises(DataError, match="allow_pickle=False"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+def test_an_npz_file_without_labels_is_one_sentence(tmp_path):
+    np.savez(tmp_path / "bad.npz", x=np.zeros(3))
+    with pytest.raises(DataError, match="no array 'y'"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04cut", b"no archive"])
+def test_what_is_no_npz_file_is_one_sentence(tmp_path, content):
+    (tmp_path / "bad.npz").write_bytes(content)
+    with pytest.raises(DataError, match="is no NumPy archive"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+def test_an_npz_file_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="can't be read: No such file or directory"):
+        data.load(f"npz:{tmp_path}/none.npz", seed=0)
+
+
+def test_an_npz_file_with_a_flipped_byte_is_one_sentence(tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez_compressed(path, **arrays())
+    content = bytearray(path.read_bytes())
+    content[content.index(b"x.npy") + 60] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is no NumPy archive"):
+        data.load(f"npz:{path}", seed=0)
+
+
+def test_a_single_array_is_no_dataset(tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    with pytest.raises(DataError, match="one array"):
+        data.load(f"npz:{tmp_path}/one.npy", seed=0)
+
+
+MODULE = """
+from typing import Annotated
+import numpy as np
+from pydantic import Field
+from fallow.data import dataset_from_arrays
+
+def mine(seed, images: Annotated[int, Field(ge=2, description="how many")] = 4):
+    x = np.full((images, 1, 1), float(seed))
+    y = np.arange(images) % 2
+    return dataset_from_arrays("mine", x, y, x, y)
+
+def broken(seed):
+    return None
+
+def seedless(images):
+    return None
+
+number = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    name = f"user_data_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+def test_a_function_is_a_dataset_with_its_parameters_as_options(module):
+    assert [field.name for field in fields(data.resolve_dataset(f"{module}:mine"))] == ["images"]
+    dataset = data.load(f"{module}:mine", seed=9, images=6)
+    assert dataset.x.shape == (6, 1, 1, 1)
+    assert dataset.x[0, 0, 0, 0] == 9
+
+
+@pytest.mark.parametrize(
+    ("attribute", "options", "words"),
+    [
+        ("mine", {"images": 1}, "images = 1 must be at least 2"),
+        ("mine", {"image": 4}, "did you mean 'images'"),
+        ("minr", {}, "did you mean 'mine'"),
+        ("broken", {}, "returned a NoneType"),
+        ("seedless", {}, "begins with the parameters \\(seed\\)"),
+        ("number", {}, "must be a function or a class; it is a int"),
+    ],
+)
+def test_a_wrong_function_is_one_sentence(module, attribute, options, words):
+    with pytest.raises(ConfigError, match=words):
+        data.load(f"{module}:{attribute}", seed=0, **options)
+
+
+def test_a_module_that_is_not_there_is_one_sentence():
+    with pytest.raises(ConfigError, match="importing 'no_such_module' failed"):
+        data.load("no_such_module:f", seed=0)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'digits'"):
+        data.load("digit", seed=0)
