@@ -1,0 +1,49 @@
+"""The training of one client, step by step: BatchTrain of Algorithm 1."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from fallow.learning.network import Network
+from fallow.learning.options import SGD
+from fallow.learning.samples import Samples
+from fallow.learning.training import Trained, Training, sgd_step
+from fallow.learning.weights import Weights, all_finite
+
+
+def train(network: Network, weights: Weights, training: Training, samples: Samples, sgd: SGD) -> Trained:
+    """Trains one client from the global weights; stops where it diverges.
+
+    Args:
+        network: Is given the weights; they are the client's afterwards.
+        weights: w(t).
+        training: Whose samples, in which order.
+        samples: The training set.
+        sgd: How a step is made.
+    """
+    start = list(network.views(network.load(weights)).values())
+    parameters = list(network.module.parameters())
+    velocity: list[Tensor | None] = [None] * len(parameters)
+    feature_sum = torch.zeros(network.feature_size, dtype=torch.float64, device=network.device)
+    loss_sum, seen, diverged_at = 0.0, 0, None
+    for step, batch in enumerate(training.batches()):
+        inputs, labels = samples.batch(batch)
+        logits, features = network.forward(inputs)
+        loss = cross_entropy(logits, labels)
+        feature_sum += features.sum(0, dtype=torch.float64)  # Eq. (6): of the forward pass the step makes anyway
+        loss_sum, seen = loss_sum + loss.item() * len(batch), seen + len(batch)
+        if not math.isfinite(loss_sum):
+            diverged_at = step
+            break
+        gradients = torch.autograd.grad(loss, parameters, materialize_grads=True)
+        with torch.no_grad():
+            for k, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
+                velocity[k] = sgd_step(sgd, parameter, gradient, velocity[k], start[k])
+    result = network.weights()
+    if diverged_at is None and not all_finite(result):
+        diverged_at = len(training.batches()) - 1
+    moment = (feature_sum / seen).cpu().numpy().astype(np.float32)
+    return Trained(training.client, training.slot, result, moment, loss_sum / seen, diverged_at)

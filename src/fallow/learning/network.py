@@ -1,0 +1,151 @@
+"""A network whose weights come and go as one flat vector, and the layer its features come from."""
+
+import math
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fallow.errors import ConfigError
+from fallow.learning.options import Precision
+from fallow.learning.weights import Weights
+from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, find_layer
+
+
+class Network:
+    """A module with its weights in a flat vector of P numbers, in the order of ``named_parameters``.
+
+    Attributes:
+        module: The layers. Its parameters hold whatever was loaded last.
+        input_shape: The shape of one input, without a batch.
+        classes: K.
+        feature: "softmax", "logits" or the path of a layer (reading 10).
+        feature_size: F, the numbers in the feature of one sample.
+        precision: "bf16" computes in bfloat16; weights, losses and features stay float32.
+        shapes: The shape of each parameter, by name, in the order of the flat vector.
+        size: P.
+        samples_at_once: Samples of one forward pass, where there are more: few enough for the processor's cache. It
+            depends on the shape of an input alone, because another number could change the last bits.
+        scratch: Buffers that fast code keeps from call to call. A network belongs to one thread; others take a replica.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        input_shape: Shape,
+        classes: int,
+        feature: str = "softmax",
+        precision: Precision = "fp32",
+        device: str = "cpu",
+    ) -> None:
+        if feature not in OUTPUT_FEATURES:
+            find_layer(module, feature)
+        # Channels last is the order in which convolutions and pools run fastest on processors.
+        self.module = module.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.input_shape = input_shape
+        self.classes = classes
+        self.feature = feature
+        self.precision: Precision = precision
+        self.device = torch.device(device)
+        self.shapes = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+        self.size = sum(parameter.numel() for parameter in module.parameters())
+        self.samples_at_once = min(1024, max(16, 2**18 // math.prod(input_shape)))
+        self.scratch: dict[Any, Any] = {}
+        self.feature_size = self._measure_features()
+
+    def replica(self) -> "Network":
+        """Returns an independent network of the same layers, for another thread."""
+        return Network(
+            deepcopy(self.module), self.input_shape, self.classes, self.feature, self.precision, str(self.device)
+        )
+
+    def weights(self) -> Weights:
+        """Returns a copy of the module's weights."""
+        flat = torch.cat([parameter.detach().reshape(-1) for parameter in self.module.parameters()])
+        return np.asarray(flat.cpu().numpy())
+
+    def load(self, weights: Weights) -> Tensor:
+        """Copies weights into the module; returns a second copy as a tensor, shape (P,), on the network's device."""
+        flat = torch.tensor(weights, device=self.device)
+        with torch.no_grad():
+            for parameter, values in zip(self.module.parameters(), self.views(flat).values(), strict=True):
+                parameter.copy_(values)
+        return flat
+
+    def views(self, weights: Tensor) -> dict[str, Tensor]:
+        """Returns each parameter's part of weights of shape (…, P), as a view of shape (…, *its own shape)."""
+        stacked = weights.shape[:-1]
+        sizes = [torch.Size(shape).numel() for shape in self.shapes.values()]
+        parts = torch.split(weights, sizes, dim=-1)
+        return {
+            name: part.view(*stacked, *shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)
+        }
+
+    def named_arrays(self, weights: Weights) -> dict[str, NDArray[np.float32]]:
+        """Returns weights by parameter, each in its own shape, as a file of a model holds them."""
+        parts = np.split(weights, np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])[:-1])
+        return {name: part.reshape(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Runs the module with the weights loaded.
+
+        Args:
+            inputs: Shape (batch, *input_shape), float32.
+
+        Returns:
+            Logits, shape (batch, K), float32, and features, shape (batch, F), float32, outside of the gradient.
+        """
+        if inputs.dim() == 4:
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            logits, seen = self.call(inputs)
+        logits = logits.float()
+        return logits, self.features(logits, seen)
+
+    def call(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Runs the module and returns its output and, where the feature is a layer's, that layer's output."""
+        if self.feature in OUTPUT_FEATURES:
+            return self.module(inputs), None
+        seen: list[Tensor] = []
+        layer = find_layer(self.module, self.feature)
+        # A copy, because a layer that follows may work in place.
+        handle = layer.register_forward_hook(lambda _layer, _inputs, output: seen.append(output.detach().clone()))
+        try:
+            logits = self.module(inputs)
+        finally:
+            handle.remove()
+        return logits, seen[-1]
+
+    def features(self, logits: Tensor, seen: Tensor | None) -> Tensor:
+        """Returns z, shape (batch, F), float32: the softmax, the logits, or the layer's output flattened."""
+        if seen is not None:
+            return seen.flatten(1).float()
+        return logits.detach().softmax(1) if self.feature == "softmax" else logits.detach()
+
+    def _measure_features(self) -> int:
+        with torch.no_grad():
+            logits, features = self.forward(torch.zeros(1, *self.input_shape, device=self.device))
+        if logits.shape != (1, self.classes):
+            raise ConfigError(
+                f"The network returns shape {tuple(logits.shape)} for one input; it must be (1, {self.classes}), a "
+                "number for each class."
+            )
+        return features.shape[1]
+
+
+def build_network(
+    model: Model,
+    input_shape: Shape,
+    classes: int,
+    seed: int,
+    feature: str = "softmax",
+    precision: Precision = "fp32",
+    device: str = "cpu",
+) -> Network:
+    """Returns a network with its first weights, w(0); see ``Network`` for the arguments."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("compute.device = 'cuda', but PyTorch finds no CUDA device here; set it to 'cpu'.")
+    return Network(build_module(model, input_shape, classes, seed), input_shape, classes, feature, precision, device)

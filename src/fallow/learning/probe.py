@@ -1,0 +1,130 @@
+"""The probe: how far the global model's features have moved from those of each client's last training (Eq. 5)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fallow.learning.network import Network
+from fallow.learning.samples import Samples
+from fallow.learning.weights import Weights
+from fallow.learning.workers import Workers
+from fallow.rng import Purpose, stream
+
+Moments = NDArray[np.float32]
+"""h_i of every client, shape (N, F), float32; NaN where a client has none yet."""
+
+Shards = NDArray[np.int64] | Sequence[NDArray[np.int64]]
+"""Each client's samples, as indices into the training set: shape (N, n), or N arrays of shapes (n_i,)."""
+
+
+def probe_batches(
+    seed: int, epoch: int, shards: Shards, sizes: NDArray[np.int64], kind: Literal["fresh", "fixed"] = "fresh"
+) -> list[NDArray[np.int64]]:
+    """Draws B_i of every client from one stream, without replacement (reading 11).
+
+    Args:
+        seed: Of the run.
+        epoch: t.
+        shards: The clients' samples.
+        sizes: |B_i|, shape (N,), int64; at most a client's number of samples are drawn.
+        kind: A fresh batch each epoch, or that of epoch 0 always.
+
+    Returns:
+        N arrays of indices into the training set.
+    """
+    rng = stream(seed, Purpose.PROBE, epoch if kind == "fresh" else 0)
+    lengths = np.fromiter((len(shard) for shard in shards), dtype=np.int64, count=len(shards))
+    batches: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(shards)
+    for length in np.unique(lengths):
+        owners = np.flatnonzero(lengths == length)
+        ranks = rng.random((len(owners), length), dtype=np.float32).argsort(axis=1, kind="stable")
+        for owner, rank in zip(owners.tolist(), ranks, strict=True):
+            batches[owner] = shards[owner][rank[: sizes[owner]]]
+    return batches
+
+
+def mean_features(
+    workers: Workers, weights: Weights, samples: Samples, batches: Sequence[NDArray[np.int64]]
+) -> Moments:
+    """Returns the mean feature of each client's batch under the same weights: v_i (Alg. 2, line 6).
+
+    Args:
+        workers: Who computes.
+        weights: w(t).
+        samples: The training set.
+        batches: N arrays of indices into it, none empty.
+
+    Returns:
+        Shape (N, F), float32.
+    """
+
+    def means(network: Network, clients: range) -> Moments:
+        network.load(weights)
+        own = batches[clients.start : clients.stop]
+        with torch.inference_mode():
+            features = network.forward(samples.batch(np.concatenate(own))[0])[1].cpu().numpy()
+        counts = np.array([len(batch) for batch in own])
+        sums = np.add.reduceat(features, np.cumsum(counts) - counts, axis=0, dtype=np.float64)
+        return np.asarray(sums / counts[:, None], dtype=np.float32)
+
+    return np.concatenate(
+        workers.map(means, _parts([len(batch) for batch in batches], workers.network.samples_at_once))
+    )
+
+
+def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:
+    """Eq. (5): M_i, the distance between v_i and h_i; infinite for a client without h_i (reading 6).
+
+    Args:
+        features: v_i, shape (N, F), float32.
+        moments: h_i, shape (N, F), float32, NaN where there is none.
+
+    Returns:
+        Shape (N,), float32.
+    """
+    distance = np.linalg.norm(features.astype(np.float64) - moments, axis=1)
+    return np.where(np.isnan(distance), np.inf, distance).astype(np.float32)
+
+
+def first_moments(
+    kind: Literal["infinite", "zero", "first-pass"],
+    workers: Workers,
+    weights: Weights,
+    samples: Samples,
+    shards: Shards,
+) -> Moments:
+    """Returns h_i before the first training: none (so M_i = ∞), zero, or from one pass of w(0) (reading 6)."""
+    if kind == "first-pass":
+        return mean_features(workers, weights, samples, list(shards))
+    value = np.nan if kind == "infinite" else 0.0
+    return np.full((len(shards), workers.network.feature_size), value, dtype=np.float32)
+
+
+def parameter_distances(weights: Weights, local: Sequence[Weights | None]) -> NDArray[np.float32]:
+    """Returns ‖w(t) − w_i‖₂ of each client's last local weights; infinite where a client has none.
+
+    Args:
+        weights: w(t).
+        local: w_i.
+
+    Returns:
+        Shape (N,), float32.
+    """
+    return np.array(
+        [np.inf if own is None else np.linalg.norm(weights.astype(np.float64) - own) for own in local], dtype=np.float32
+    )
+
+
+def _parts(counts: list[int], samples_at_once: int) -> list[range]:
+    """Cuts the clients into runs of at most so many samples, and at least one client."""
+    parts, first, held = [], 0, 0
+    for client, count in enumerate(counts):
+        if held and held + count > samples_at_once:
+            parts.append(range(first, client))
+            first, held = client, 0
+        held += count
+    parts.append(range(first, len(counts)))
+    return parts

@@ -1,0 +1,131 @@
+"""Many clients at once: the trainings of a cohort in lockstep, with their weights stacked.
+
+A small network spends its time on calling operations, not in them. Here each operation serves a whole stack of
+clients, whose weights differ but whose batches have the same size.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import functional_call, grad, vmap
+from torch.nn.functional import cross_entropy
+
+from fallow.learning.network import Network
+from fallow.learning.options import SGD
+from fallow.learning.samples import Samples
+from fallow.learning.sequential import SequentialStack, sequential_layers
+from fallow.learning.training import Trained, Training, sgd_step
+from fallow.learning.weights import Weights
+
+STACKS_KEPT = 8
+"""Stacks whose buffers a thread keeps: the usual sizes of a cohort's parts, with full and last batches."""
+
+
+class Stack(Protocol):
+    """Forward and backward passes of C clients with batches of one size."""
+
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns each client's gradient, mean loss and summed features.
+
+        Args:
+            weights: Shape (C, P), float32.
+            inputs: Shape (C, batch, *input_shape), float32.
+            labels: Shape (C, batch), int64.
+
+        Returns:
+            Gradients, shape (C, P), float32, which live until the next call; losses, shape (C,), float32; sums of
+            features, shape (C, F), float32.
+        """
+        ...
+
+
+class VmapStack:
+    """Any network, by PyTorch's vectorising map."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._gradient = vmap(grad(self._loss, has_aux=True))
+
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """See ``Stack``."""
+        gradients, (loss, features) = self._gradient(self.network.views(weights), inputs, labels)
+        return torch.cat([g.flatten(1) for g in gradients.values()], dim=1), loss, features
+
+    def _loss(
+        self, parameters: dict[str, Tensor], inputs: Tensor, labels: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        network = self.network
+        with torch.autocast(network.device.type, torch.bfloat16, enabled=network.precision == "bf16"):
+            logits, seen = functional_call(_Call(network), {f"module.{k}": v for k, v in parameters.items()}, inputs)
+        logits = logits.float()
+        loss = cross_entropy(logits, labels)
+        return loss, (loss.detach(), network.features(logits, seen).sum(0))
+
+
+class _Call(torch.nn.Module):
+    """Lets ``functional_call`` reach a network's hooks."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.module = network.module
+        self._network = network
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
+        return self._network.call(inputs)
+
+
+def train_stacked(
+    network: Network, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD
+) -> list[Trained]:
+    """Trains clients with equally many samples in lockstep; the arguments are those of ``local.train``.
+
+    A client that diverges spoils its own weights alone, so the others go on beside it.
+    """
+    clients, start = len(trainings), torch.tensor(weights, device=network.device)
+    order = np.stack([training.order for training in trainings])
+    size = trainings[0].batch_size
+    stacked = start.expand(clients, -1).clone()
+    feature_sum = torch.zeros(clients, network.feature_size, dtype=torch.float64, device=network.device)
+    velocity: Tensor | None = None
+    losses, counts = [], []
+    with torch.no_grad():
+        for first in range(0, order.shape[1], size):
+            batch = order[:, first : first + size]
+            inputs, labels = samples.batch(batch)
+            gradient, loss, features = _stack(network, *batch.shape).gradient(stacked, inputs, labels)
+            feature_sum += features
+            losses.append(loss)
+            counts.append(batch.shape[1])
+            velocity = sgd_step(sgd, stacked, gradient, velocity, start)
+    return _results(trainings, stacked.cpu(), feature_sum.cpu(), torch.stack(losses, 1).cpu(), counts)
+
+
+def _stack(network: Network, clients: int, batch: int) -> Stack:
+    """Returns the stack for so many clients and samples: the one kept from last time, if there is one."""
+    key = (clients, batch)
+    if key not in network.scratch:
+        while len(network.scratch) >= STACKS_KEPT:
+            network.scratch.pop(next(iter(network.scratch)))
+        layers = sequential_layers(network)
+        network.scratch[key] = VmapStack(network) if layers is None else SequentialStack(network, layers, *key)
+    stack: Stack = network.scratch[key]
+    return stack
+
+
+def _results(
+    trainings: list[Training], weights: Tensor, feature_sum: Tensor, losses: Tensor, counts: list[int]
+) -> list[Trained]:
+    """Cuts the stack into what came of each training; losses have shape (C, steps)."""
+    samples = sum(counts)
+    moments = (feature_sum / samples).numpy().astype(np.float32)
+    mean_losses = (losses.double() @ torch.tensor(counts, dtype=torch.float64) / samples).tolist()
+    finite = torch.isfinite(losses).numpy()
+    finite[:, -1] &= torch.isfinite(weights.sum(1, dtype=torch.float64)).numpy()
+    results = []
+    for k, training in enumerate(trainings):
+        own = weights[k].numpy().copy()  # so that one result does not keep the whole stack in memory
+        diverged_at = None if finite[k].all() else int(np.argmin(finite[k]))
+        results.append(Trained(training.client, training.slot, own, moments[k], mean_losses[k], diverged_at))
+    return results
