@@ -11,11 +11,14 @@ SOURCE = Path(__file__).parents[1] / "src" / "fallow"
 
 LAYERS = [
     {"__init__", "errors"},
-    {"names", "arrays", "rng", "paper", "sentences"},
+    {"names", "arrays", "rng", "paper", "sentences", "options", "state", "checkpoint"},
     {"energy", "policies", "data", "models"},
     {"world", "learning"},
-    {"config", "records"},
+    {"choices", "records"},
+    {"config"},
+    {"task"},
     {"engine"},
+    {"summary", "events"},
     {"run_directory"},
     {"cli"},
     {"__main__"},

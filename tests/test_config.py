@@ -14,14 +14,14 @@ def test_the_defaults_are_the_papers_numbers() -> None:
     e = Experiment()
     assert (e.clients, e.epochs, e.slots_per_epoch, e.starts_per_epoch) == (100, 500, 30, 0)
     assert (e.battery.capacity, e.battery.initial, e.cost.train, e.cost.transmit) == (25, 0, 20, 1)
-    assert e.build_policy() == VAoI(k=10, mu=0.5, choice="top-k", reset="selected")
+    assert e.build("policy") == VAoI(k=10, mu=0.5, choice="top-k", reset="selected")
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
         ({"clints": 3}, "There is no setting 'clints'; did you mean 'clients'?"),
-        ({"zebra": 3}, "There is no setting 'zebra'; valid names are battery, clients, cost, "),
+        ({"zebra": 3}, "There is no setting 'zebra'; valid names are aggregation, battery, clients, "),
         ({"energy": {"modle": "x"}}, "There is no setting 'energy.modle'; did you mean 'model'?"),
         ({"battery": {"capcity": 3}}, "There is no setting 'battery.capcity'; did you mean 'capacity'?"),
         ({"policy": {"kk": 3}}, "There is no setting 'policy.kk'; did you mean 'k'?"),
@@ -84,7 +84,7 @@ def test_a_resolved_config_reads_back_as_itself(policy: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_annotated_config_is_the_default_and_documents_every_line(policy: str, tmp_path: Path) -> None:
-    text = annotated_toml(policy)
+    text = annotated_toml(policy=policy)
     path = tmp_path / "config.toml"
     path.write_text(text, encoding="utf-8")
     assert Experiment.read(path) == Experiment.parse({"policy": {"name": policy}})
@@ -102,12 +102,12 @@ def test_configs_paper_toml_is_the_annotated_default() -> None:
 
 def test_every_option_of_every_component_is_documented() -> None:
     for energy in ENERGY_MODELS:
-        assert "# None" not in annotated_toml("fedbacys", energy)
+        assert "# None" not in annotated_toml(policy="fedbacys", energy=energy)
 
 
 def test_overrides_reach_sections_and_take_bare_words() -> None:
     e = Experiment.read(None, ["policy.name=fedbacys", "policy.groups=3", "energy.p=0.01", "output.events=false"])
-    assert e.build_policy().groups == 3
+    assert e.build("policy").groups == 3
     assert e.energy.options == {"p": 0.01}
     assert not e.output.events
 

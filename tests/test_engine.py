@@ -47,7 +47,7 @@ def test_only_policies_that_probe_pay_for_it() -> None:
         for policy in POLICIES
         if sum(r.consumed_probe for r in Engine(experiment(policy={"name": policy, "k": 3}, cost={"probe": 1})))
     }
-    assert paying == {"vaoi"}
+    assert paying == {"vaoi", "vaoi-parameters"}
 
 
 def test_significance_zero_stops_ages_from_growing() -> None:

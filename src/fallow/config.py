@@ -2,25 +2,29 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from fallow.arrays import per_client
-from fallow.energy import ENERGY_MODELS, EnergyModel
+from fallow.choices import CHOICES, choices_in, split_options
+from fallow.data import DATASETS, PARTITIONS
+from fallow.energy import ENERGY_MODELS
 from fallow.energy.trace import MOST_UNITS
 from fallow.errors import ConfigError
-from fallow.names import did_you_mean, resolve
+from fallow.learning.aggregation import AGGREGATIONS, STALENESS
+from fallow.learning.options import SGD, STRICT, Compute
+from fallow.models import MODELS
+from fallow.options import describe_options, option_names
 from fallow.policies import POLICIES, AnyPolicy
 from fallow.rng import MAX_SEED
 from fallow.sentences import sentence
 from fallow.world import Physics
 
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 MOST_SLOTS = 2**31 - 1
 """Slots are counted in 32 bits."""
 
@@ -28,18 +32,23 @@ Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
 Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
 
 
-class Battery(BaseModel):
-    """What a client can store."""
+class Section(BaseModel):
+    """A table of the config; `options` are the fields of what it chooses by name, and stand beside its own."""
 
     model_config = STRICT
+    options: dict[str, Any] = Field({}, exclude=True)
+
+
+class Battery(Section):
+    """What a client can store."""
+
     capacity: Units | tuple[Units, ...] = Field(25, description="E_max: units; one number, or one for each client")
     initial: Units | tuple[Units, ...] = Field(0, description="E_i(0): units; one number, or one for each client")
 
 
-class Cost(BaseModel):
+class Cost(Section):
     """What a client pays."""
 
-    model_config = STRICT
     train: Slots | tuple[Slots, ...] = Field(
         20, description="κ: units, and slots, of one training; one number, or one for each client"
     )
@@ -47,39 +56,75 @@ class Cost(BaseModel):
     probe: Units = Field(0, description="units of one probe, for policies that make it (reading 11)")
 
 
-class Learning(BaseModel):
-    """What is learnt."""
+class Energy(Section):
+    """Where the energy comes from."""
 
-    model_config = STRICT
-    mode: Literal["none"] = Field("none", description="none: energy only, who would train, send and rest")
-    significance: float = Field(
-        1.0, ge=0, le=1, description="in mode none: probability that a change is significant (M_i ≥ μ)"
-    )
-
-
-class Output(BaseModel):
-    """What is written."""
-
-    model_config = STRICT
-    events: bool = Field(True, description="write events.parquet: every selection, start, finish and upload")
-
-
-class EnergyChoice(BaseModel):
-    """Where the energy comes from; the other fields are the options of the model."""
-
-    model_config = STRICT
     model: str = Field("bernoulli", description=f"{', '.join(ENERGY_MODELS)}, or module:Class")
-    options: dict[str, Any] = Field({}, description="the options of the model", exclude=True)
 
 
-class PolicyChoice(BaseModel):
-    """Who trains; the other fields are the options of the policy."""
+class PolicySection(Section):
+    """Who trains."""
 
-    model_config = STRICT
     name: str = Field("vaoi", description=f"{', '.join(POLICIES)}, or module:Class")
     k: int = Field(10, ge=1, description="k: clients selected an epoch, for policies that choose k")
     mu: float = Field(0.5, ge=0, description="μ: distance from which a change is significant; every run's ages use it")
-    options: dict[str, Any] = Field({}, description="the options of the policy", exclude=True)
+
+
+class Data(Section):
+    """What is learnt from, and who has it."""
+
+    name: str = Field("digits", description=f"{', '.join(DATASETS)}, npz:PATH, or module:function")
+    partition: str = Field("dirichlet", description=f"{', '.join(PARTITIONS)}, or module:Class")
+    samples_per_client: int = Field(
+        0, ge=0, description="|D_i|; 0 is the paper's 300, or as many as the dataset has for each client"
+    )
+
+
+class Model(Section):
+    """What is trained."""
+
+    name: str = Field("auto", description=f"{', '.join(MODELS)}, or module:factory")
+    feature: str = Field("softmax", description="z: softmax, logits, or the path of a layer (reading 10)")
+
+
+class Learning(Section):
+    """Whether and how there is learning."""
+
+    mode: Literal["none", "train"] = Field(
+        "none", description="none: energy only, who would train, send and rest; train: the whole of Algorithm 1"
+    )
+    significance: float = Field(
+        1.0, ge=0, le=1, description="in mode none: probability that a change is significant (M_i ≥ μ)"
+    )
+    first_moment: Literal["infinite", "zero", "first-pass"] = Field(
+        "infinite", description="h_i before the first training: none, so M_i = ∞; zero; one pass of w(0) (reading 6)"
+    )
+    probe_batch: Literal["fresh", "fixed"] = Field(
+        "fresh", description="B_i: drawn for each new model, or always the same (reading 11)"
+    )
+    eval_every: int = Field(5, ge=1, description="epochs from one evaluation on the test set to the next")
+    on_divergence: Literal["stop", "drop"] = Field(
+        "stop", description="a training with a loss or weights that are not finite: stop the run, or drop its update"
+    )
+
+
+class Aggregation(Section):
+    """How the updates of an epoch make the next model."""
+
+    name: str = Field("received", description=f"{', '.join(AGGREGATIONS)}, or module:Class")
+
+
+class Staleness(Section):
+    """What age leaves of an update's weight."""
+
+    name: str = Field("constant", description=f"{', '.join(STALENESS)}, or module:Class")
+
+
+class Output(Section):
+    """What is written."""
+
+    events: bool = Field(True, description="write events.parquet: every selection, start, finish and upload")
+    checkpoint_every: int = Field(25, ge=1, description="epochs from one checkpoint to the next")
 
 
 class Experiment(BaseModel):
@@ -93,23 +138,28 @@ class Experiment(BaseModel):
     starts_per_epoch: int = Field(
         0, ge=0, description="most trainings a client may start in an epoch; 0 is no limit (reading 4)"
     )
-    energy: EnergyChoice = EnergyChoice()
+    energy: Energy = Energy()
     battery: Battery = Battery()
     cost: Cost = Cost()
-    policy: PolicyChoice = PolicyChoice()
+    policy: PolicySection = PolicySection()
+    data: Data = Data()
+    model: Model = Model()
     learning: Learning = Learning()
+    sgd: SGD = SGD()
+    aggregation: Aggregation = Aggregation()
+    staleness: Staleness = Staleness()
+    compute: Compute = Compute()
     output: Output = Output()
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> "Experiment":
         """Returns the experiment that a table of settings describes; what it does not set keeps its default."""
         table = {key: _frozen(value) for key, value in raw.items()}
-        for section, name_field, known, what in (
-            ("energy", "model", ENERGY_MODELS, "energy model"),
-            ("policy", "name", POLICIES, "policy"),
-        ):
-            if isinstance(table.get(section, {}), Mapping):
-                table[section] = _split_options(section, table.get(section, {}), name_field, known, what)
+        for section in dict.fromkeys(choice.section for choice in CHOICES):
+            given = table.get(section, {})
+            if isinstance(given, Mapping):
+                own = sections()[section].model_fields
+                table[section] = split_options(section, given, {name: field.default for name, field in own.items()})
         try:
             experiment = cls.model_validate(table)
         except ValidationError as error:
@@ -135,23 +185,15 @@ class Experiment(BaseModel):
     def to_toml(self) -> str:
         """Returns the resolved config as TOML: every field, defaults included."""
         table = self.model_dump()
-        table["energy"] |= self.energy.options
-        table["policy"] |= self.policy.options
+        for choice in CHOICES:
+            table[choice.section] |= getattr(self, choice.section).options
         return tomli_w.dumps(_plain(table))
 
-    def build_policy(self) -> AnyPolicy:
-        """Returns the policy with its options."""
-        cls = resolve(self.policy.name, POLICIES, "policy")
-        names = _option_names(cls)
-        shared = {name: getattr(self.policy, name) for name in ("k", "mu") if name in names}
-        policy: AnyPolicy = build_component("policy", self.policy.name, cls, shared | self.policy.options)
-        return policy
-
-    def build_energy(self) -> EnergyModel:
-        """Returns the energy model with its options."""
-        cls = resolve(self.energy.model, ENERGY_MODELS, "energy model")
-        model: EnergyModel = build_component("energy", self.energy.model, cls, self.energy.options)
-        return model
+    def build(self, section: str, field: str = "name") -> Any:
+        """Returns what a section chooses by name, made with its options; as in ``build("policy")``."""
+        (choice,) = (one for one in CHOICES if (one.section, one.field) == (section, field))
+        chosen = getattr(self, section)
+        return choice.build(getattr(chosen, field), chosen.model_dump() | chosen.options)
 
     def build_physics(self, policy: AnyPolicy) -> Physics:
         """Returns what does not change during the run."""
@@ -168,10 +210,9 @@ class Experiment(BaseModel):
 
     def _check(self) -> None:
         """Refuses what is well written but can't be."""
-        policy = self.build_policy()
-        self.build_energy()
+        policy = self.build("policy")
         physics = self.build_physics(policy)
-        if "k" in _option_names(type(policy)) and self.policy.k > self.clients:
+        if "k" in option_names(type(policy)) and self.policy.k > self.clients:
             raise ConfigError(
                 f"policy.k = {self.policy.k} is more than clients = {self.clients}; set policy.k to at most "
                 f"{self.clients}."
@@ -179,11 +220,7 @@ class Experiment(BaseModel):
         for name, units, consequence in (
             ("battery.initial", physics.initial, "holds more than fits"),
             ("cost.train", physics.train_cost, "could never train"),
-            (
-                "cost.transmit",
-                np.broadcast_to(self.cost.transmit, self.clients),
-                "could never send an update",
-            ),
+            ("cost.transmit", np.broadcast_to(self.cost.transmit, self.clients), "could never send an update"),
             ("cost.probe", np.broadcast_to(self.cost.probe, self.clients), "could never make a probe"),
         ):
             over = np.flatnonzero(units > physics.capacity)
@@ -200,51 +237,40 @@ class Experiment(BaseModel):
             )
 
 
-def _split_options(
-    section: str, given: Mapping[str, Any], name_field: str, known: Mapping[str, type], what: str
-) -> dict[str, Any]:
-    """Parts a section into its own fields and the options of the class that it names."""
-    own = (EnergyChoice if section == "energy" else PolicyChoice).model_fields.keys() - {"options"}
-    table = {key: value for key, value in given.items() if key in own}
-    name = table.get(name_field, next(iter(known)))
-    if not isinstance(name, str):
-        return table  # the model's own check says so in words
-    cls = resolve(name, known, what)
-    names = _option_names(cls) - own
-    for key in given.keys() - own - names:
-        owners = [other for other, its in known.items() if key in _option_names(its)]
-        if owners:
-            raise ConfigError(
-                f"{section}.{key} is an option of {', '.join(owners)}, not of the {what} '{name}'; remove it, or set "
-                f"{section}.{name_field}."
-            )
-        raise ConfigError(f"There is no setting '{section}.{key}'{did_you_mean(key, own | names)}")
-    options = {key: value for key, value in given.items() if key not in own}
-    built = build_component(section, name, cls, {k: table[k] for k in own & _option_names(cls) if k in table} | options)
-    table["options"] = {key: getattr(built, key) for key in sorted(names)}
-    return table
+def sections() -> dict[str, type[BaseModel]]:
+    """Returns the sections of an experiment by name."""
+    annotations = ((name, field.annotation) for name, field in Experiment.model_fields.items())
+    return {name: kind for name, kind in annotations if isinstance(kind, type) and issubclass(kind, BaseModel)}
 
 
-def build_component(section: str, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
-    """Returns `cls` made with `options`, each checked against its annotation."""
-    hints = get_type_hints(cls, include_extras=True)
-    values = {}
-    for key, value in options.items():
-        adapter: TypeAdapter[Any] = TypeAdapter(hints[key], config=ConfigDict(strict=True, allow_inf_nan=False))
-        try:
-            values[key] = adapter.validate_python(value)
-        except ValidationError as error:
-            raise ConfigError(sentence(error, setting=f"{section}.{key}")) from error
-    try:
-        return cls(**values)
-    except TypeError as error:
-        missing = [f.name for f in fields(cls) if f.name not in values] if is_dataclass(cls) else []
-        hint = f"set {section}.{missing[0]}" if missing else "its class must take its options as fields"
-        raise ConfigError(f"The {section} '{name}' can't be made: {error}; {hint}.") from error
+def annotated_toml(**chosen: str) -> str:
+    """Returns a config with every setting at its default, each with a line that says what it means.
+
+    Args:
+        **chosen: What to choose in place of a section's default, as in ``policy="fedbacys"``.
+    """
+    lines: list[str] = []
+    for name, field in Experiment.model_fields.items():
+        if name not in sections():
+            lines += _setting(name, field.default, field.description)
+            continue
+        lines += ["", f"[{name}]"]
+        own = {key: setting for key, setting in sections()[name].model_fields.items() if key != "options"}
+        defaults = {key: setting.default for key, setting in own.items()}
+        choices = choices_in(name)
+        if name in chosen:
+            defaults[choices[0].field] = chosen[name]
+        for key, setting in own.items():
+            lines += _setting(key, defaults[key], setting.description)
+        for choice in choices:
+            for option, (default, description) in describe_options(choice.resolve(defaults[choice.field])).items():
+                if option not in own:
+                    lines += _setting(option, "…" if default is MISSING else default, description)
+    return "\n".join(lines) + "\n"
 
 
-def _option_names(cls: type) -> set[str]:
-    return {f.name for f in fields(cls)} if is_dataclass(cls) else set()
+def _setting(name: str, default: Any, description: str | None) -> list[str]:
+    return [f"# {description}", tomli_w.dumps({name: _plain(default)}).strip()]
 
 
 def _override(raw: dict[str, Any], override: str) -> None:
@@ -277,32 +303,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def annotated_toml(policy: str = "vaoi", energy: str = "bernoulli") -> str:
-    """Returns a config with every setting at its default, each with a line that says what it means."""
-    chosen = {
-        "policy": resolve(policy, POLICIES, "policy"),
-        "energy": resolve(energy, ENERGY_MODELS, "energy model"),
-    }
-    named = {"policy": ("name", policy), "energy": ("model", energy)}
-    lines: list[str] = []
-    for name, section in Experiment.model_fields.items():
-        if not isinstance(section.annotation, type) or not issubclass(section.annotation, BaseModel):
-            lines += _setting(name, section.default, section.description)
-            continue
-        lines += ["", f"[{name}]"]
-        own = {key: field for key, field in section.annotation.model_fields.items() if key != "options"}
-        for key, setting in own.items():
-            default = named[name][1] if named.get(name, ("",))[0] == key else setting.default
-            lines += _setting(key, default, setting.description)
-        for option in fields(chosen[name]) if is_dataclass(chosen.get(name)) else ():
-            if option.name not in own:
-                hint = get_type_hints(chosen[name], include_extras=True)[option.name]
-                default = "…" if option.default is MISSING else option.default
-                lines += _setting(option.name, default, TypeAdapter(hint).json_schema().get("description"))
-    return "\n".join(lines) + "\n"
-
-
-def _setting(name: str, default: Any, description: str | None) -> list[str]:
-    return [f"# {description}", tomli_w.dumps({name: _plain(default)}).strip()]

@@ -19,15 +19,18 @@ from fallow.paper import next_version_age
 from fallow.policies import EpochView, Mask, Starter
 from fallow.records import EpochRecord
 from fallow.rng import Purpose, bernoulli, stream
-from fallow.world import World
+from fallow.state import from_arrays, to_arrays
+from fallow.world import Happenings, World
 
 
 class Engine:
     """A run: iterate over it for its epochs. Everything that could be wrong is checked before the first.
 
     Attributes:
+        experiment: What is run, with what was measured at the start filled in.
         epoch: The next epoch, t.
         world: Batteries and what their owners do.
+        learner: The global model and the clients' memories; None in an energy-only run.
         policy_state: The memory of the policy.
         age_selected: Version ages, reset when selected, shape (N,), int32.
         age_delivered: Version ages, reset when an update is received, shape (N,), int32.
@@ -35,13 +38,23 @@ class Engine:
         energy_total: Units consumed so far.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
+    STATE = ("age_selected", "age_delivered", "delivered")
+
+    def __init__(self, experiment: Experiment, *, workers: int | None = None) -> None:
+        """Builds everything; `workers` stands in for compute.workers, and changes no result."""
         self.experiment = experiment
-        self.policy = experiment.build_policy()
+        self.policy = experiment.build("policy")
         self.world = World(experiment.build_physics(self.policy))
-        self._harvest = experiment.build_energy().prepare(
+        self._harvest = experiment.build("energy", "model").prepare(
             experiment.seed, experiment.clients, experiment.slots_per_epoch
         )
+        self.learner = None
+        if experiment.learning.mode == "train":
+            from fallow.task import build_learner  # PyTorch takes seconds to load: only for those who train
+
+            self.learner = build_learner(experiment, self.world.physics.train_cost, self.policy, workers)
+            measured = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
+            self.experiment = experiment.model_copy(update={"compute": measured})
         self.epoch = 0
         self.policy_state: Any = self._guard("init", self.policy.init, experiment.clients)
         self.age_selected = np.zeros(experiment.clients, dtype=np.int32)
@@ -56,18 +69,18 @@ class Engine:
     def step(self, watch: Callable[[int, World], None] | None = None) -> EpochRecord:
         """Lives through the next epoch; `watch` is called at the end of every slot."""
         policy, world, physics = self.policy, self.world, self.world.physics
-        distance = self._distance()
         now = world.advance(  # Alg. 1, lines 2-18, for the slots of epoch t
             self.epoch,
             self._harvest(self.epoch),
-            select=lambda paid: self._select(distance, paid),
+            select=self._select,
             start=partial(self._ask, "start", policy.start) if isinstance(policy, Starter) else None,
-            record_events=self.experiment.output.events,
+            record_events=self.experiment.output.events or self.learner is not None,
             watch=watch,
         )
+        learnt = self._learn(now) if self.learner else {}
         mu = self.experiment.policy.mu
-        self.age_selected = next_version_age(self.age_selected, distance, mu, now.selected)
-        self.age_delivered = next_version_age(self.age_delivered, distance, mu, now.delivered)
+        self.age_selected = next_version_age(self.age_selected, self._distance, mu, now.selected)
+        self.age_delivered = next_version_age(self.age_delivered, self._distance, mu, now.delivered)
         self.delivered = now.delivered
         consumed_tx = 0 if physics.ideal else now.uploads * physics.transmit_cost
         consumed_probe = now.probes * physics.probe_cost
@@ -88,24 +101,99 @@ class Engine:
             stale_uploads=now.stale_uploads,
             mean_age_selected=float(self.age_selected.mean()),
             mean_age_delivered=float(self.age_delivered.mean()),
-            events=now.events,
+            events=now.events if self.experiment.output.events else [],
+            **learnt,
         )
         self.epoch += 1
         return record
 
-    def _distance(self) -> NDArray[np.float32]:
-        """Returns M_i of this epoch: without learning, beyond or below every threshold, by chance."""
+    @property
+    def classes(self) -> int | None:
+        """How many classes are learnt; None in an energy-only run."""
+        return self.learner.task.network.classes if self.learner else None
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """Returns the whole state of the run as named arrays: restored, it goes on to the same bytes."""
+        parts = {
+            "run": {name: getattr(self, name) for name in self.STATE},
+            "world": {name: getattr(self.world, name) for name in self.world.STATE},
+            "policy": to_arrays(self.policy_state),
+            "learner": self.learner.snapshot() if self.learner else {},
+        }
+        arrays = {f"{part}.{name}": array for part, own in parts.items() for name, array in own.items()}
+        return arrays | {"run.counters": np.array([self.epoch, self.energy_total], dtype=np.int64)}
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Takes up what `snapshot` left."""
+
+        def part(prefix: str) -> dict[str, NDArray[Any]]:
+            return {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
+
+        for owner, prefix in ((self, "run."), (self.world, "world.")):
+            for name, array in part(prefix).items():
+                if name in owner.STATE:
+                    setattr(owner, name, array.copy())
+        self.epoch, self.energy_total = arrays["run.counters"].tolist()
+        self.policy_state = from_arrays(self.policy_state, part("policy."))
+        if self.learner:
+            self.learner.restore(part("learner."))
+
+    def _learn(self, now: Happenings) -> dict[str, Any]:
+        """The learning of epoch t: train what started, aggregate what arrived (Alg. 1, lines 7, 18, 20-21)."""
+        learner = self.learner
+        assert learner is not None  # noqa: S101
+        train_loss = learner.train([(slot, who) for kind, slot, who, _ in now.events if kind == "start"], self.epoch)
+        updates = []
+        for kind, slot, who, staleness in now.events:
+            for place, client in enumerate(who.tolist() if kind != "select" else ()):
+                if kind == "start":
+                    learner.start(client, slot)
+                elif kind == "finish":
+                    learner.finish(client)
+                elif staleness is not None:
+                    updates.append(learner.send(client, int(staleness[place])))
+        used = [update for update in updates if update is not None]
+        learner.aggregate(used)
+        # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
+        now.delivered[:] = False
+        now.delivered[[update.client for update in used]] = True
+        learnt: dict[str, Any] = {
+            "train_loss": None if np.isnan(train_loss) else train_loss,
+            "aggregated": len(used),
+            "dropped": len(updates) - len(used),
+        }
+        last = self.epoch + 1 == self.experiment.epochs
+        if last or (self.epoch + 1) % self.experiment.learning.eval_every == 0:
+            scores = learner.evaluate()
+            learnt |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
+            learnt["recall"] = tuple(scores.recall.tolist())
+        return learnt
+
+    def _distances(self, slot: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Returns M_i of this epoch, and the distance that the policy asks for, each of shape (N,).
+
+        Without learning M_i is beyond or below every threshold, by chance.
+        """
+        if self.learner:
+            # Whose last batch ran in this very slot has a new h_i: line 7 comes before the probe of line 13.
+            for client in np.flatnonzero(self.world.committed & (self.world.free_at == slot + 1)).tolist():
+                self.learner.finish(client)
+            features = self.learner.distances(self.epoch)
+            return features, self.learner.parameter_distances() if self.learner.task.keeps_local else features
         significance, clients = self.experiment.learning.significance, self.experiment.clients
         if significance == 1:
-            return np.broadcast_to(np.float32(np.inf), clients)
+            always = np.broadcast_to(np.float32(np.inf), clients)
+            return always, always
         rng = stream(self.experiment.seed, Purpose.SIGNIFICANCE, self.epoch)
         significant = bernoulli(rng, significance, (1, clients))[0]
-        return np.where(significant, np.float32(np.inf), np.float32(-np.inf))
+        by_chance = np.where(significant, np.float32(np.inf), np.float32(-np.inf))
+        return by_chance, by_chance
 
-    def _select(self, distance: NDArray[np.float32], paid: Mask) -> Mask:
+    def _select(self, paid: Mask) -> Mask:
         """Alg. 1, line 13: ClientSelect."""
         world, physics = self.world, self.world.physics
         slot = self.epoch * physics.slots_per_epoch
+        self._distance, distance = self._distances(slot)
         view = EpochView(
             epoch=self.epoch,
             clients=physics.clients,

@@ -23,6 +23,11 @@ class EpochRecord:
         stale_uploads: Uploads whose training started in an earlier epoch.
         mean_age_selected: Mean version age at the epoch's end, if being selected resets it.
         mean_age_delivered: The same, if an update received resets it.
+        train_loss: With learning: mean loss of the trainings started; None if none was.
+        aggregated: With learning: updates that went into the model.
+        dropped: With learning: updates received and not used, because they diverged or were discarded as too old.
+        f1: With learning: macro F1 on the test set, in epochs that evaluate it; likewise accuracy, loss and recall,
+            which has a number for each class.
         events: (kind, slot, clients, staleness), in order; empty where not asked for.
     """
 
@@ -41,11 +46,29 @@ class EpochRecord:
     stale_uploads: int
     mean_age_selected: float
     mean_age_delivered: float
+    train_loss: float | None = None
+    aggregated: int | None = None
+    dropped: int | None = None
+    f1: float | None = None
+    accuracy: float | None = None
+    loss: float | None = None
+    recall: tuple[float, ...] | None = None
     events: list[Event] = field(default_factory=list, repr=False)
 
-    def row(self) -> dict[str, int | float]:
-        """Returns the columns of epochs.csv."""
-        return {name: getattr(self, name) for name in COLUMNS}
+    def row(self) -> dict[str, int | float | None]:
+        """Returns the cells of epochs.csv by column; what was not measured is None."""
+        recall = {f"recall_{label}": share for label, share in enumerate(self.recall or ())}
+        return {name: getattr(self, name) for name in (*COLUMNS, *LEARNING_COLUMNS)} | recall
 
 
-COLUMNS = tuple(f.name for f in fields(EpochRecord) if f.name != "events")
+LEARNING_COLUMNS = ("train_loss", "aggregated", "dropped", "f1", "accuracy", "loss")
+COLUMNS = tuple(
+    column.name for column in fields(EpochRecord) if column.name not in (*LEARNING_COLUMNS, "recall", "events")
+)
+
+
+def columns(classes: int | None) -> tuple[str, ...]:
+    """Returns the columns of epochs.csv; with learning of so many classes there are more."""
+    if classes is None:
+        return COLUMNS
+    return (*COLUMNS, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))

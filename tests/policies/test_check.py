@@ -9,7 +9,7 @@ import pytest
 from fallow.errors import PolicyError
 from fallow.policies import POLICIES
 from fallow.policies.check import check_policy
-from fallow.policies.state import from_arrays, to_arrays
+from fallow.state import from_arrays, to_arrays
 
 
 @pytest.mark.parametrize("name", POLICIES)

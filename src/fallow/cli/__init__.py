@@ -3,11 +3,13 @@
 import sys
 
 import typer
+from rich.markup import escape
 
 from fallow import __version__
 from fallow.cli.check import check
 from fallow.cli.config import config
-from fallow.cli.run import run
+from fallow.cli.data import data_app
+from fallow.cli.run import resume, run
 from fallow.cli.screen import errors
 from fallow.errors import FallowError
 
@@ -17,8 +19,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(run)
+app.command()(resume)
 app.command()(check)
 app.command()(config)
+app.add_typer(data_app, name="data")
 
 
 def _show_version(wanted: bool) -> None:
@@ -39,7 +43,7 @@ def main() -> None:
     try:
         app()
     except FallowError as error:
-        errors.print(f"[bold red]Error:[/] {error}", markup=True, highlight=False)
+        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         errors.print("Stopped.")

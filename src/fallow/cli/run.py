@@ -1,4 +1,4 @@
-"""``fallow run``: one experiment into one run directory."""
+"""``fallow run`` and ``fallow resume``: one experiment into one run directory."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,9 +9,12 @@ from rich.table import Table
 from fallow.cli.screen import console, with_progress
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.run_directory import claim, write_run
+from fallow.run_directory import RunWriter, claim, is_finished, read_experiment, tidy
 
 SUMMARY_LINES = (
+    ("F1, macro, at the end", "f1", ""),
+    ("  best", "best_f1", ""),
+    ("accuracy at the end", "accuracy", ""),
     ("energy consumed", "energy_total", "units"),
     ("  per client and epoch", "energy_per_client_epoch", "units"),
     ("energy harvested", "harvested", "units"),
@@ -19,6 +22,7 @@ SUMMARY_LINES = (
     ("trainings started", "starts", ""),
     ("updates received", "uploads", ""),
     ("  of them late", "stale_uploads", ""),
+    ("  of them dropped", "dropped", ""),
     ("clients never heard of", "clients_never_delivered", ""),
     ("mean version age (reset when selected)", "mean_age_selected", "epochs"),
     ("mean version age (reset when received)", "mean_age_delivered", "epochs"),
@@ -27,27 +31,49 @@ SUMMARY_LINES = (
 
 def run(
     config: Annotated[
-        Path | None,
-        typer.Argument(help="Experiment in TOML; without it, the paper's numbers.", show_default=False),
+        Path | None, typer.Argument(help="Experiment in TOML; without it, the paper's numbers.", show_default=False)
     ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change one setting, as in energy.p=0.01; may be repeated."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Run directory; without it, the next free one under runs/.", show_default=False),
+        Path | None, typer.Option(help="Run directory; without it, the next free one under runs/.", show_default=False)
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished run.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is there.")] = False,
 ) -> None:
-    """Simulate one experiment and write its run directory."""
+    """Run one experiment and write its run directory."""
     experiment = Experiment.read(config, setting or ())
-    engine = Engine(experiment)
     directory = out or _next_free(experiment)
+    engine = Engine(experiment)
     claim(directory, overwrite=overwrite)
-    summary = write_run(engine, directory, with_progress(engine, experiment.epochs, experiment.policy.name))
-    console.print(_as_table(summary))
-    console.print(f"Written to {directory}", highlight=False)
+    writer = RunWriter(engine, directory)
+    writer.begin()
+    _write(writer)
+
+
+def resume(
+    directory: Annotated[Path, typer.Argument(help="Run directory of a run that was stopped.")],
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Threads, in place of compute.workers; changes no result.")
+    ] = None,
+) -> None:
+    """Go on with a run from its last checkpoint."""
+    experiment = read_experiment(directory)
+    if is_finished(directory):
+        tidy(directory)
+        console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
+        return
+    writer = RunWriter(Engine(experiment, workers=workers), directory)
+    writer.resume()
+    _write(writer)
+
+
+def _write(writer: RunWriter) -> None:
+    engine = writer.engine
+    epochs = with_progress(engine, engine.experiment.epochs, engine.experiment.policy.name, done=engine.epoch)
+    console.print(_as_table(writer.write(epochs)))
+    console.print(f"Written to {writer.directory}", highlight=False, markup=False)
 
 
 def _next_free(experiment: Experiment) -> Path:
@@ -65,6 +91,7 @@ def _as_table(summary: dict[str, Any]) -> Table:
     table.add_column(justify="right")
     table.add_column()
     for words, key, unit in SUMMARY_LINES:
-        value = summary[key]
-        table.add_row(words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit)
+        value = summary.get(key)
+        if value is not None:
+            table.add_row(words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit)
     return table

@@ -19,7 +19,7 @@ console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 
 
-def with_progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+def with_progress(items: Iterable[Item], total: int, what: str, done: int = 0) -> Iterator[Item]:
     """Passes `items` on and shows how far they are, on a terminal; elsewhere it is silent."""
     columns = (
         TextColumn("{task.description}"),
@@ -30,4 +30,4 @@ def with_progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        yield from progress.track(items, total=total, description=what)
+        yield from progress.track(items, total=total, completed=done, description=what)

@@ -10,6 +10,7 @@ from fallow.policies.random_k import RandomK
 from fallow.policies.round_robin import RoundRobin
 from fallow.policies.unlimited import Unlimited
 from fallow.policies.vaoi import VAoI
+from fallow.policies.vaoi_parameters import VAoIParameters
 
 POLICIES: dict[str, type] = {
     "vaoi": VAoI,
@@ -21,6 +22,7 @@ POLICIES: dict[str, type] = {
     "oldest": Oldest,
     "fullest-battery": FullestBattery,
     "unlimited": Unlimited,
+    "vaoi-parameters": VAoIParameters,
 }
 
 __all__ = ["POLICIES", "AnyPolicy", "EpochView", "Mask", "Policy", "SlotView", "Starter", "checked_mask"]

@@ -69,9 +69,9 @@ class SlotView:
 class Policy(Protocol[State]):
     """Decides who trains. A frozen dataclass whose fields are its options.
 
-    Three class attributes may be added: ``probes = True`` for a policy that reads `distance` (its clients pay for
-    the probe, where it has a price), ``ideal = True`` for a bound that ignores time and energy, and a method
-    ``start`` (see `Starter`).
+    May be added: ``probes = True`` for a policy that reads `distance` (its clients pay for the probe, where it has a
+    price), ``distance = "parameters"`` for one that wants the distance between whole models (Eq. 2), ``ideal = True``
+    for a bound that ignores time and energy, and a method ``start`` (see `Starter`).
     """
 
     def init(self, clients: int) -> State:

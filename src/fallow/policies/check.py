@@ -12,7 +12,7 @@ import numpy as np
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
-from fallow.policies.state import from_arrays, to_arrays
+from fallow.state import from_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6

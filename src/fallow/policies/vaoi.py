@@ -11,6 +11,10 @@ from fallow.paper import largest, next_version_age, sampled
 from fallow.policies.base import EpochView, Mask
 
 K = Annotated[int, Field(ge=1, description="k: clients selected an epoch")]
+Chosen = Annotated[
+    Literal["top-k", "sample"],
+    Field(description="the k oldest, or k drawn with weights proportional to age (reading 5)"),
+]
 Reset = Annotated[
     Literal["selected", "aggregated"],
     Field(description="what sets an age to zero: being selected, or an update received (reading 7)"),
@@ -34,10 +38,7 @@ class VAoI:
 
     k: K = 10
     mu: Annotated[float, Field(ge=0, description="μ: distance from which a change is significant")] = 0.5
-    choice: Annotated[
-        Literal["top-k", "sample"],
-        Field(description="the k oldest, or k drawn with weights proportional to age (reading 5)"),
-    ] = "top-k"
+    choice: Chosen = "top-k"
     reset: Reset = "selected"
 
     probes: ClassVar[bool] = True

@@ -1,0 +1,72 @@
+"""From an experiment to what is learnt: dataset, partition, network, rules."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.config import Experiment
+from fallow.data import Dataset, Partition
+from fallow.errors import ConfigError
+from fallow.learning.learner import Learner, Task
+from fallow.learning.network import build_network
+from fallow.learning.samples import samples_from_arrays
+from fallow.policies import AnyPolicy
+
+PAPER_SAMPLES = 300
+"""|D_i| in the paper."""
+
+
+def build_learner(
+    experiment: Experiment, train_cost: NDArray[np.int32], policy: AnyPolicy, workers: int | None = None
+) -> Learner:
+    """Returns the learner of an experiment: the same data, parts and w(0) for every policy of a seed."""
+    dataset = load_dataset(experiment)
+    device = experiment.compute.device
+    train, test = (
+        samples_from_arrays(x, y, dataset.mean, dataset.std, device)
+        for x, y in ((dataset.x, dataset.y), (dataset.x_test, dataset.y_test))
+    )
+    network = build_network(
+        experiment.build("model"),
+        train.input_shape,
+        dataset.classes,
+        experiment.seed,
+        experiment.model.feature,
+        experiment.compute.precision,
+        device,
+    )
+    task = Task(
+        seed=experiment.seed,
+        train=train,
+        test=test,
+        shards=split(experiment, dataset),
+        steps=train_cost,
+        network=network,
+        sgd=experiment.sgd,
+        aggregation=experiment.build("aggregation"),
+        staleness=experiment.build("staleness"),
+        first_moment=experiment.learning.first_moment,
+        probe_batch=experiment.learning.probe_batch,
+        on_divergence=experiment.learning.on_divergence,
+        keeps_local=getattr(policy, "distance", "features") == "parameters",
+    )
+    compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
+    return Learner(task, compute)
+
+
+def load_dataset(experiment: Experiment) -> Dataset:
+    """Returns the dataset of an experiment, checked."""
+    dataset = experiment.build("data").load(experiment.seed)
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(
+            f"The dataset '{experiment.data.name}' returned a {type(dataset).__name__}; it must return a Dataset."
+        )
+    dataset.check()
+    return dataset
+
+
+def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
+    """Returns which training samples each client has, shape (N, n), int64."""
+    wanted = experiment.data.samples_per_client
+    partition: Partition = experiment.build("data", "partition")
+    samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // experiment.clients))
+    return partition.split(dataset.y, experiment.clients, samples, experiment.seed)

@@ -1,0 +1,24 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+def test_sixty_kills_over_all_policies_change_no_byte() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.kill", "--kills", "60"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("the same bytes each time") == 10
+
+
+def test_a_few_kills_change_no_byte() -> None:
+    command = [sys.executable, "-m", "tests.e2e.kill", "--kills", "4", "--seed", "5", "--policy", "vaoi"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert result.returncode == 0, result.stdout + result.stderr

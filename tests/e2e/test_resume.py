@@ -1,0 +1,146 @@
+"""Stopping and going on, through the command line."""
+
+import shutil
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fallow.cli import app
+from fallow.config import Experiment
+from fallow.engine import Engine
+from fallow.errors import DivergenceError
+from fallow.policies import POLICIES
+from fallow.run_directory import RunWriter, claim
+from tests.cli.runner import fail, invoke, read_epochs
+
+SETTINGS = {
+    "clients": 12,
+    "epochs": 10,
+    "energy": {"p": 0.5},
+    "cost": {"train": 6},
+    "battery": {"capacity": 9},
+    "policy": {"k": 4},
+    "output": {"checkpoint_every": 3},
+}
+TRAIN = {
+    "learning": {"mode": "train", "eval_every": 2},
+    "data": {"samples_per_client": 30},
+    "compute": {"strategy": "stacked", "workers": 1},
+}
+
+
+def begin(directory: Path, epochs: int, **settings) -> None:
+    """Lives through some epochs of a run and stops without a word, as a kill would."""
+    engine = Engine(Experiment.parse(SETTINGS | settings))
+    claim(directory)
+    writer = RunWriter(engine, directory)
+    writer.begin()
+    if epochs < engine.experiment.epochs:
+        writer._finish = lambda: {}  # type: ignore[method-assign]
+    writer.write(islice(engine, epochs))
+
+
+def same_files(one: Path, two: Path) -> bool:
+    names = {path.name for path in one.iterdir()}
+    assert names == {path.name for path in two.iterdir()}
+    return all((one / name).read_bytes() == (two / name).read_bytes() for name in names)
+
+
+@pytest.mark.parametrize("epochs", [0, 2, 3, 4, 9])
+@pytest.mark.parametrize("settings", [{}, TRAIN], ids=["energy", "learning"])
+def test_a_run_stopped_anywhere_ends_in_the_same_bytes(epochs: int, settings: dict, tmp_path: Path) -> None:
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", epochs, **settings)
+    assert not (tmp_path / "cut" / "summary.json").exists()
+    invoke(app, "resume", str(tmp_path / "cut"))
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_resumes_to_the_same_bytes(policy: str, tmp_path: Path) -> None:
+    settings = TRAIN | {"policy": {"name": policy, "k": 4}}
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", 5, **settings)
+    invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.parametrize("rule", [{"name": "buffered", "m": 5}, {"name": "all"}, {"name": "shrinkage"}])
+def test_every_aggregation_resumes_to_the_same_bytes(rule: dict, tmp_path: Path) -> None:
+    settings = TRAIN | {"aggregation": rule, "staleness": {"name": "polynomial"}}
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", 7, **settings)
+    invoke(app, "resume", str(tmp_path / "cut"))
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_a_finished_run_says_so(tmp_path: Path) -> None:
+    begin(tmp_path / "run", 10)
+    before = (tmp_path / "run" / "epochs.csv").read_bytes()
+    assert "is finished already" in invoke(app, "resume", str(tmp_path / "run"))
+    assert (tmp_path / "run" / "epochs.csv").read_bytes() == before
+
+
+def test_an_unfinished_run_is_not_overwritten_unless_told_to(tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "run", 5)
+    code, words = fail(capsys, monkeypatch, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
+    assert code == 2
+    assert "holds an unfinished run; `fallow resume" in words
+    invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"), "--overwrite")
+    assert len(read_epochs(tmp_path / "run")) == 3
+    assert not (tmp_path / "run" / "checkpoint.fallow").exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda run: (run / "checkpoint.fallow").write_bytes(b"x"), "damaged"),
+        (lambda run: (run / "config.toml").write_text((run / "config.toml").read_text() + "\n#"), "was changed"),
+        (lambda run: (run / "epochs.csv").write_text("epoch\n"), "shorter than the checkpoint says"),
+        (lambda run: (run / "config.toml").unlink(), "is no run directory"),
+        (shutil.rmtree, "is no run directory"),
+    ],
+)
+def test_a_damaged_run_is_one_sentence(damage, words: str, tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "run", 5)
+    damage(tmp_path / "run")
+    code, said = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
+    assert code == 2
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_a_full_disk_keeps_the_checkpoint_and_the_run_goes_on_later(tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "whole", 10, **TRAIN)
+    begin(tmp_path / "run", 4, **TRAIN)
+    checkpoint = (tmp_path / "run" / "checkpoint.fallow").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fallow.checkpoint.os.fsync", full)
+        code, words = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
+    assert code == 2
+    assert "No space left on device" in words
+    assert "What the last checkpoint holds is safe" in words
+    assert (tmp_path / "run" / "checkpoint.fallow").read_bytes() == checkpoint
+    invoke(app, "resume", str(tmp_path / "run"))
+    assert same_files(tmp_path / "whole", tmp_path / "run")
+
+
+def test_a_training_that_diverges_stops_the_run_and_names_client_epoch_and_step(tmp_path: Path) -> None:
+    with pytest.raises(DivergenceError, match=r"Epoch \d+: The training of client \d+ .* diverged at step \d+"):
+        begin(tmp_path / "run", 10, **TRAIN, sgd={"lr": 1e30})
+
+
+def test_a_training_that_diverges_can_be_dropped_and_never_reaches_the_model(tmp_path: Path) -> None:
+    settings = TRAIN | {"sgd": {"lr": 1e30}, "learning": TRAIN["learning"] | {"on_divergence": "drop"}}
+    begin(tmp_path / "run", 10, **settings)
+    rows = (tmp_path / "run" / "epochs.csv").read_text().splitlines()
+    header = rows[0].split(",")
+    cells = [dict(zip(header, row.split(","), strict=True)) for row in rows[1:]]
+    assert sum(int(row["dropped"]) for row in cells) == sum(int(row["uploads"]) for row in cells) > 0
+    assert sum(int(row["aggregated"]) for row in cells) == 0
+    assert len({row["loss"] for row in cells if row["loss"]}) == 1  # the first model, untouched

@@ -1,0 +1,114 @@
+"""The learning of Algorithm 1, batch by batch and slot by slot, one client at a time, with nothing but plain PyTorch.
+
+Who starts, trains and uploads when is given: the battery side is transcribed in ``algorithms.py``.
+"""
+
+import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import nn
+
+
+@dataclass
+class Client:
+    """What one client holds: its model, its place in the pass, its message and its memory."""
+
+    images: torch.Tensor
+    labels: torch.Tensor
+    model: nn.Module | None = None
+    batches: list[np.ndarray] = field(default_factory=list)
+    step: int = 0
+    feature_sum: torch.Tensor | None = None
+    message: nn.Module | None = None
+    begun: int = 0
+    h: torch.Tensor | None = None
+
+
+def softmax_features(model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return torch.softmax(model(images), dim=1)
+
+
+def batch_train(client: Client, kappa: int, lr: float) -> None:
+    """BatchTrain (Alg. 1, lines 23-29): one step; after the last, save the message and the moment."""
+    if client.step < len(client.batches):  # rounding up can use the samples up before the last slots
+        batch = torch.from_numpy(client.batches[client.step])
+        client.feature_sum = client.feature_sum + softmax_features(client.model, client.images[batch]).sum(0)
+        loss = nn.functional.cross_entropy(client.model(client.images[batch]), client.labels[batch])
+        client.model.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for parameter in client.model.parameters():
+                parameter -= lr * parameter.grad
+    if client.step == kappa - 1:
+        client.message = client.model
+        client.h = client.feature_sum / len(client.labels)
+    client.step += 1
+
+
+def learn(
+    model: nn.Module,
+    clients: list[Client],
+    actions: list[list[str]],
+    slots_per_epoch: int,
+    kappa: list[int],
+    lr: float,
+    draw_batches,
+    draw_probe,
+) -> tuple[list[list[float]], nn.Module]:
+    """Returns M_i of every epoch and the last global model.
+
+    Args:
+        model: w(0).
+        clients: Their samples.
+        actions: [slot][client]: 'start', 'train', 'upload' or 'idle'.
+        slots_per_epoch: S.
+        kappa: κ_i.
+        lr: γ.
+        draw_batches: (client, slot) -> the batches of a training that starts there.
+        draw_probe: epoch -> the probe batch of every client.
+    """
+    distances: list[list[float]] = []
+    probe_means: list[torch.Tensor] = []
+    new_model = True
+    received: list[tuple[int, int, nn.Module]] = []
+    for slot, row in enumerate(actions):
+        epoch = slot // slots_per_epoch
+        for i, client in enumerate(clients):
+            if row[i] == "train":  # line 6-7
+                batch_train(client, kappa[i], lr)
+            elif row[i] == "upload":  # line 8-9
+                received.append((i, client.begun, client.message))
+                client.message = None
+        if slot % slots_per_epoch == 0:  # line 10-13
+            if new_model:
+                probes = draw_probe(epoch)
+                probe_means = [
+                    softmax_features(model, c.images[torch.from_numpy(b)]).mean(0)
+                    for c, b in zip(clients, probes, strict=True)
+                ]
+                new_model = False
+            distances.append(
+                [
+                    float("inf") if c.h is None else float(torch.linalg.norm(v - c.h))
+                    for c, v in zip(clients, probe_means, strict=True)
+                ]
+            )
+        for i, client in enumerate(clients):
+            if row[i] == "start":  # line 14-18
+                client.model = copy.deepcopy(model)
+                client.batches, client.step, client.begun = draw_batches(i, slot), 0, slot
+                client.feature_sum = torch.zeros(10)
+                batch_train(client, kappa[i], lr)
+        if slot % slots_per_epoch == slots_per_epoch - 1 and received:  # line 19-21, reading 1
+            total = sum(len(clients[i].labels) for i, _, _ in received)
+            after = copy.deepcopy(model)
+            with torch.no_grad():
+                for name, parameter in after.named_parameters():
+                    parameter.copy_(
+                        sum(len(clients[i].labels) / total * dict(w.named_parameters())[name] for i, _, w in received)
+                    )
+            model, received, new_model = after, [], True
+    return distances, model

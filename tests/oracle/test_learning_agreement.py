@@ -1,0 +1,84 @@
+"""The engine's learning agrees with Algorithm 1 done by hand, batch by batch, in plain PyTorch."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from fallow.config import Experiment
+from fallow.engine import Engine
+from fallow.learning.probe import probe_batches
+from fallow.learning.training import plan_training
+from fallow.world import World
+from tests.oracle.learning import Client, learn
+
+
+def experiment(strategy: str, **settings) -> Experiment:
+    return Experiment.parse(
+        {
+            "clients": 6,
+            "epochs": 12,
+            "slots_per_epoch": 7,
+            "energy": {"p": 0.8},
+            "battery": {"capacity": 12},
+            "cost": {"train": [3, 6, 7, 8, 10, 1]},
+            "policy": {"k": 4},
+            "learning": {"mode": "train"},
+            "data": {"samples_per_client": 25},
+            "sgd": {"lr": 0.05},
+            "compute": {"strategy": strategy, "workers": 2},
+        }
+        | settings
+    )
+
+
+@pytest.mark.parametrize("policy", ["vaoi", "fedavg"])
+@pytest.mark.parametrize("strategy", ["spread", "stacked"])
+def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, policy: str) -> None:
+    chosen = experiment(strategy, policy={"name": policy, "k": 4})
+    engine = Engine(chosen)
+    task = engine.learner.task
+    shards, seed = task.shards, chosen.seed
+    first = copy.deepcopy(task.network.module)
+    images, labels = task.train.batch(np.arange(len(task.train)))
+    actions: list[list[str]] = []
+    counts = np.zeros((2, 6), dtype=int)
+
+    def watch(slot: int, world: World) -> None:
+        nonlocal counts
+        now = np.array([world.starts, world.uploads])
+        started, uploaded = now - counts
+        training = world.training(slot)
+        actions.append(
+            [
+                "upload" if u else "start" if s else "train" if t else "idle"
+                for s, u, t in zip(started, uploaded, training, strict=True)
+            ]
+        )
+        counts = now
+
+    found = []
+    while engine.epoch < chosen.epochs:
+        engine.step(watch)
+        found.append(engine._distance.tolist())
+
+    def draw_batches(client: int, slot: int) -> list[np.ndarray]:
+        steps = int(task.steps[client])
+        training = plan_training(seed, client, slot, shards[client], steps)
+        place = {sample: k for k, sample in enumerate(shards[client])}
+        return [np.array([place[sample] for sample in batch]) for batch in training.batches()]
+
+    def draw_probe(epoch: int) -> list[np.ndarray]:
+        sizes = -(-np.full(6, 25) // task.steps)
+        drawn = probe_batches(seed, epoch, shards, sizes)
+        return [np.array([{s: k for k, s in enumerate(shards[i])}[x] for x in drawn[i]]) for i in range(6)]
+
+    clients = [Client(images[torch.from_numpy(own)], labels[torch.from_numpy(own)]) for own in shards]
+    expected, model = learn(first, clients, actions, 7, list(chosen.cost.train), 0.05, draw_batches, draw_probe)
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert sum(np.isfinite(row).sum() for row in expected) > 30
+    final = torch.cat([p.detach().reshape(-1) for p in model.parameters()]).numpy()
+    start = torch.cat([p.detach().reshape(-1) for p in first.parameters()]).numpy()
+    np.testing.assert_allclose(engine.learner.weights, final, atol=5e-5)
+    assert np.abs(final - start).max() > 0.01
