@@ -12,7 +12,7 @@ import pytest
 
 from fallow import paper
 from fallow.cli import app
-from fallow.records import COLUMNS
+from fallow.records import columns
 from tests.cli.runner import invoke
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def names(page: str, heading: str) -> list[str]:
 
 @pytest.mark.parametrize(("what", "function", "test"), rows("paper-map.md"), ids=lambda cell: cell.strip("`"))
 def test_the_paper_map_is_true(what: str, function: str, test: str) -> None:
-    module, *attributes = re.match(r"`(fallow\.[a-z]+)\.(.+)`", function).groups()
+    module, *attributes = re.match(r"`((?:fallow)(?:\.[a-z_]+)*)\.([A-Z].*|[a-z_]+)`", function).groups()
     target = import_module(module)
     for name in attributes[0].split("."):
         target = getattr(target, name)
@@ -50,14 +50,18 @@ def test_every_function_of_the_paper_is_on_the_map() -> None:
 
 
 def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:
-    assert tuple(names("metrics.md", "epochs.csv")) == COLUMNS
+    described = names("metrics.md", "epochs.csv")
+    assert tuple(described) == columns(classes=1)
 
 
 def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> None:
-    invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    run = tmp_path / "run"
+    invoke(app, "run", "--set", "epochs=3", "--set", "learning.mode=train", "--out", str(run))
+    summary = json.loads((run / "summary.json").read_text())
     assert set(names("metrics.md", "summary.json")) == set(summary)
-    assert names("metrics.md", "events.parquet") == pq.read_schema(tmp_path / "run" / "events.parquet").names
+    assert names("metrics.md", "events.parquet") == pq.read_schema(run / "events.parquet").names
+    files = re.findall(r"^\| `([^`]+)`", (DOCS / "metrics.md").read_text().split("## epochs.csv")[0], re.MULTILINE)
+    assert set(files) == {path.name for path in run.iterdir()}
 
 
 def test_links_between_pages_lead_somewhere() -> None:

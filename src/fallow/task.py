@@ -7,7 +7,7 @@ from fallow.config import Experiment
 from fallow.data import Dataset, Partition
 from fallow.errors import ConfigError
 from fallow.learning.learner import Learner, Task
-from fallow.learning.network import build_network
+from fallow.learning.network import build_network, check_device
 from fallow.learning.samples import samples_from_arrays
 from fallow.policies import AnyPolicy
 
@@ -19,8 +19,9 @@ def build_learner(
     experiment: Experiment, train_cost: NDArray[np.int32], policy: AnyPolicy, workers: int | None = None
 ) -> Learner:
     """Returns the learner of an experiment: the same data, parts and w(0) for every policy of a seed."""
-    dataset = load_dataset(experiment)
     device = experiment.compute.device
+    check_device(device)
+    dataset = load_dataset(experiment)
     train, test = (
         samples_from_arrays(x, y, dataset.mean, dataset.std, device)
         for x, y in ((dataset.x, dataset.y), (dataset.x_test, dataset.y_test))

@@ -146,6 +146,10 @@ def build_network(
     device: str = "cpu",
 ) -> Network:
     """Returns a network with its first weights, w(0); see ``Network`` for the arguments."""
+    return Network(build_module(model, input_shape, classes, seed), input_shape, classes, feature, precision, device)
+
+
+def check_device(device: str) -> None:
+    """Refuses a device that is not there."""
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("compute.device = 'cuda', but PyTorch finds no CUDA device here; set it to 'cpu'.")
-    return Network(build_module(model, input_shape, classes, seed), input_shape, classes, feature, precision, device)
