@@ -1,6 +1,11 @@
 """Stopping and going on, through the command line."""
 
+import resource
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -111,23 +116,39 @@ def test_a_damaged_run_is_one_sentence(damage, words: str, tmp_path: Path, capsy
     assert said.count("\n") == 1
 
 
-def test_a_full_disk_keeps_the_checkpoint_and_the_run_goes_on_later(tmp_path: Path, capsys, monkeypatch) -> None:
+def test_a_disk_that_takes_no_more_keeps_the_checkpoint_and_the_run_goes_on_later(tmp_path: Path) -> None:
     begin(tmp_path / "whole", 10, **TRAIN)
     begin(tmp_path / "run", 4, **TRAIN)
     checkpoint = (tmp_path / "run" / "checkpoint.fallow").read_bytes()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("fallow.checkpoint.os.fsync", full)
-        code, words = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
-    assert code == 2
-    assert "No space left on device" in words
-    assert "What the last checkpoint holds is safe" in words
+    room = 20_000
+    assert len(checkpoint) > 2 * room
+    result = subprocess.run(
+        [sys.executable, "-m", "fallow", "resume", str(tmp_path / "run")],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "can't be written to: File too large. What the last checkpoint holds is safe." in result.stderr
+    assert "Traceback" not in result.stderr
     assert (tmp_path / "run" / "checkpoint.fallow").read_bytes() == checkpoint
     invoke(app, "resume", str(tmp_path / "run"))
     assert same_files(tmp_path / "whole", tmp_path / "run")
+
+
+def test_control_c_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fallow", "run", "--set", "epochs=1000000", "--out", str(tmp_path / "run")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run" / "checkpoint.fallow").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, words = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"`fallow resume {tmp_path / 'run'}` goes on" in words
+    assert "Traceback" not in words
 
 
 def test_a_training_that_diverges_stops_the_run_and_names_client_epoch_and_step(tmp_path: Path) -> None:

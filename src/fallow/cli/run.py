@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fallow.cli.screen import console, with_progress
+from fallow.cli.screen import console, errors, with_progress
 from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.run_directory import RunWriter, claim, is_finished, read_experiment, tidy
@@ -72,7 +72,12 @@ def resume(
 def _write(writer: RunWriter) -> None:
     engine = writer.engine
     epochs = with_progress(engine, engine.experiment.epochs, engine.experiment.policy.name, done=engine.epoch)
-    console.print(_as_table(writer.write(epochs)))
+    try:
+        summary = writer.write(epochs)
+    except KeyboardInterrupt:
+        errors.print(f"Stopped; `fallow resume {writer.directory}` goes on.", highlight=False, markup=False)
+        raise typer.Exit(130) from None
+    console.print(_as_table(summary))
     console.print(f"Written to {writer.directory}", highlight=False, markup=False)
 
 
