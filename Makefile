@@ -38,6 +38,7 @@ bench-world: install  ## client-slots a second and bytes a client
 
 bench-learning: install  ## training against a plain PyTorch loop, in one run
 	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/epoch.py
 
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
