@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
 
-demo: install  ## install, then simulate the four policies of the paper on the same harvest
+demo: install  ## install, then train under the four policies of the paper, on the same harvest and data
 	$(BIN)/python examples/four_policies.py
 
 test: install  ## install, then all tests but the slow ones

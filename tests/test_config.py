@@ -133,3 +133,8 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("seed = = 3")
     with pytest.raises(ConfigError, match="is not valid TOML"):
         Experiment.read(tmp_path / "broken.toml")
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[1] / "configs").glob("*.toml")), ids=lambda p: p.name)
+def test_every_config_that_comes_with_the_project_reads(path: Path) -> None:
+    assert Experiment.read(path).clients == 100

@@ -46,6 +46,7 @@ def run(
     experiment = Experiment.read(config, setting or ())
     directory = out or _next_free(experiment)
     engine = Engine(experiment)
+    _warn(engine)
     claim(directory, overwrite=overwrite)
     writer = RunWriter(engine, directory)
     writer.begin()
@@ -67,6 +68,15 @@ def resume(
     writer = RunWriter(Engine(experiment, workers=workers), directory)
     writer.resume()
     _write(writer)
+
+
+def _warn(engine: Engine) -> None:
+    compute = engine.experiment.compute
+    if engine.learner and compute.precision == "bf16":
+        from fallow.learning.network import emulates_bf16  # PyTorch is loaded by now
+
+        if emulates_bf16(compute.device):
+            errors.print("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
 
 
 def _write(writer: RunWriter) -> None:

@@ -153,3 +153,11 @@ def check_device(device: str) -> None:
     """Refuses a device that is not there."""
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("compute.device = 'cuda', but PyTorch finds no CUDA device here; set it to 'cpu'.")
+
+
+def emulates_bf16(device: str) -> bool:
+    """Tells whether bfloat16 has to be emulated here, which is many times slower than float32."""
+    if device != "cpu" or not hasattr(torch.cpu, "get_capabilities"):
+        return False
+    has = torch.cpu.get_capabilities()
+    return has.get("architecture") == "x86_64" and not (has.get("amx_bf16") or has.get("avx512_bf16"))
