@@ -191,9 +191,9 @@ def test_engine_and_oracle_agree_in_worlds_of_every_kind(policy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", OURS)
 def test_engine_and_oracle_agree_in_worlds_never_seen_before(policy: str) -> None:
-    agree_in_corners(policy, 2000, derandomize=False)
+    agree_in_corners(policy, 700, derandomize=False)
     rng = random.Random()  # noqa: S311
-    for _ in range(2000):
+    for _ in range(1000):
         assert_agreement(some_world(policy, rng.choice))
 
 
