@@ -32,23 +32,25 @@ Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
 Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
 
 
-class Section(BaseModel):
-    """A table of the config; `options` are the fields of what it chooses by name, and stand beside its own."""
+class Choosing(BaseModel):
+    """A section that chooses by name; `options` are the fields of what is chosen, and stand beside its own."""
 
     model_config = STRICT
     options: dict[str, Any] = Field({}, exclude=True)
 
 
-class Battery(Section):
+class Battery(BaseModel):
     """What a client can store."""
 
+    model_config = STRICT
     capacity: Units | tuple[Units, ...] = Field(25, description="E_max: units; one number, or one for each client")
     initial: Units | tuple[Units, ...] = Field(0, description="E_i(0): units; one number, or one for each client")
 
 
-class Cost(Section):
+class Cost(BaseModel):
     """What a client pays."""
 
+    model_config = STRICT
     train: Slots | tuple[Slots, ...] = Field(
         20, description="κ: units, and slots, of one training; one number, or one for each client"
     )
@@ -56,13 +58,13 @@ class Cost(Section):
     probe: Units = Field(0, description="units of one probe, for policies that make it (reading 11)")
 
 
-class Energy(Section):
+class Energy(Choosing):
     """Where the energy comes from."""
 
     model: str = Field("bernoulli", description=f"{', '.join(ENERGY_MODELS)}, or module:Class")
 
 
-class PolicySection(Section):
+class PolicySection(Choosing):
     """Who trains."""
 
     name: str = Field("vaoi", description=f"{', '.join(POLICIES)}, or module:Class")
@@ -70,7 +72,7 @@ class PolicySection(Section):
     mu: float = Field(0.5, ge=0, description="μ: distance from which a change is significant; every run's ages use it")
 
 
-class Data(Section):
+class Data(Choosing):
     """What is learnt from, and who has it."""
 
     name: str = Field("digits", description=f"{', '.join(DATASETS)}, npz:PATH, or module:function")
@@ -80,16 +82,17 @@ class Data(Section):
     )
 
 
-class Model(Section):
+class Model(Choosing):
     """What is trained."""
 
     name: str = Field("auto", description=f"{', '.join(MODELS)}, or module:factory")
     feature: str = Field("softmax", description="z: softmax, logits, or the path of a layer (reading 10)")
 
 
-class Learning(Section):
+class Learning(BaseModel):
     """Whether and how there is learning."""
 
+    model_config = STRICT
     mode: Literal["none", "train"] = Field(
         "none", description="none: energy only, who would train, send and rest; train: the whole of Algorithm 1"
     )
@@ -108,21 +111,22 @@ class Learning(Section):
     )
 
 
-class Aggregation(Section):
+class Aggregation(Choosing):
     """How the updates of an epoch make the next model."""
 
     name: str = Field("received", description=f"{', '.join(AGGREGATIONS)}, or module:Class")
 
 
-class Staleness(Section):
+class Staleness(Choosing):
     """What age leaves of an update's weight."""
 
     name: str = Field("constant", description=f"{', '.join(STALENESS)}, or module:Class")
 
 
-class Output(Section):
+class Output(BaseModel):
     """What is written."""
 
+    model_config = STRICT
     events: bool = Field(True, description="write events.parquet: every selection, start, finish and upload")
     checkpoint_every: int = Field(25, ge=1, description="epochs from one checkpoint to the next")
 
@@ -218,14 +222,14 @@ class Experiment(BaseModel):
                 f"{self.clients}."
             )
         for name, units, consequence in (
-            ("battery.initial", physics.initial, "holds more than fits"),
-            ("cost.train", physics.train_cost, "could never train"),
-            ("cost.transmit", np.broadcast_to(self.cost.transmit, self.clients), "could never send an update"),
-            ("cost.probe", np.broadcast_to(self.cost.probe, self.clients), "could never make a probe"),
+            ("battery.initial", physics.initial, "begin with what it holds"),
+            ("cost.train", physics.train_cost, "ever train"),
+            ("cost.transmit", np.broadcast_to(self.cost.transmit, self.clients), "ever send an update"),
+            ("cost.probe", np.broadcast_to(self.cost.probe, self.clients), "ever make a probe"),
         ):
             over = np.flatnonzero(units > physics.capacity)
             if over.size:
-                who = "every client" if over.size == self.clients else f"client {over[0]}"
+                who = "nobody can" if over.size == self.clients else f"client {over[0]} can't"
                 raise ConfigError(
                     f"{name} = {units[over[0]]} is above battery.capacity = {physics.capacity[over[0]]}, so {who} "
                     f"{consequence}; raise the capacity or lower {name}."

@@ -12,7 +12,9 @@ from fallow.errors import ConfigError
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """Returns the valid name that `name` was probably meant to be, if any is near."""
-    return next(iter(get_close_matches(name, sorted(valid), n=1, cutoff=0.5)), None)
+    by_lower = {one.lower(): one for one in sorted(valid)}
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[near[0]] if near else None
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
