@@ -14,8 +14,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
 
-demo: install  ## install, then train under the four policies of the paper, on the same harvest and data
-	$(BIN)/python examples/four_policies.py
+demo: install  ## install, then compare the paper's four policies on the same harvest and data
+	$(BIN)/fallow compare configs/quickstart.toml --out runs/demo
 
 test: install  ## install, then all tests but the slow ones
 	$(BIN)/pytest

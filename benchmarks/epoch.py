@@ -15,7 +15,7 @@ from fallow.config import Experiment
 from fallow.data import DATASETS
 from fallow.engine import Engine
 from fallow.records import EpochRecord
-from fallow.run_directory import RunWriter, claim
+from fallow.run_directory import RunWriter
 
 COMMON = {"learning": {"mode": "train", "eval_every": 5}, "energy": {"p": 0.1}}
 RUNS: dict[str, dict[str, Any]] = {
@@ -38,7 +38,6 @@ def measure(settings: dict[str, Any]) -> None:
             yield record
 
     with tempfile.TemporaryDirectory() as folder:
-        claim(Path(folder) / "run")
         writer = RunWriter(engine, Path(folder) / "run")
         begin = time.perf_counter()
         writer.begin()

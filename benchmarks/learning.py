@@ -29,8 +29,9 @@ from fallow.learning.probe import mean_features, probe_batches
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.training import Training, plan_training
 from fallow.learning.weights import Weights
-from fallow.learning.workers import Workers, available_processors
+from fallow.learning.workers import Workers
 from fallow.models import Model, PaperCNN, SmallCNN
+from fallow.threads import available_processors
 
 SEED, CLASSES = 1, 10
 MEAN, STD = 0.5, 0.25

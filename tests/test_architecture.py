@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "fallow"
 
 LAYERS = [
     {"__init__", "errors"},
-    {"names", "arrays", "rng", "paper", "sentences", "options", "state", "checkpoint"},
+    {"names", "arrays", "threads", "locks", "rng", "paper", "sentences", "options", "settings", "state", "checkpoint"},
     {"energy", "policies", "data", "models"},
     {"world", "learning"},
     {"choices", "records"},
@@ -20,6 +20,7 @@ LAYERS = [
     {"engine"},
     {"summary", "events"},
     {"run_directory"},
+    {"sweep", "pool", "estimate"},
     {"cli"},
     {"__main__"},
 ]

@@ -23,6 +23,7 @@ from fallow.options import describe_options, option_names
 from fallow.policies import POLICIES, AnyPolicy
 from fallow.rng import MAX_SEED
 from fallow.sentences import sentence
+from fallow.settings import frozen, override, read_settings, thawed
 from fallow.world import Physics
 
 MOST_SLOTS = 2**31 - 1
@@ -158,7 +159,7 @@ class Experiment(BaseModel):
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> "Experiment":
         """Returns the experiment that a table of settings describes; what it does not set keeps its default."""
-        table = {key: _frozen(value) for key, value in raw.items()}
+        table = {key: frozen(value) for key, value in raw.items()}
         for section in dict.fromkeys(choice.section for choice in CHOICES):
             given = table.get(section, {})
             if isinstance(given, Mapping):
@@ -174,24 +175,22 @@ class Experiment(BaseModel):
     @classmethod
     def read(cls, path: Path | None, overrides: Iterable[str] = ()) -> "Experiment":
         """Returns the experiment in a TOML file (None: the defaults), changed by ``key=value`` overrides."""
-        raw: dict[str, Any] = {}
-        if path is not None:
-            try:
-                raw = tomllib.loads(path.read_text(encoding="utf-8"))
-            except OSError as error:
-                raise ConfigError(f"The config {path} can't be read: {error.strerror or error}.") from error
-            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise ConfigError(f"The config {path} is not valid TOML: {error}.") from error
-        for override in overrides:
-            _override(raw, override)
-        return cls.parse(raw)
+        settings = read_settings(path)
+        for assignment in overrides:
+            override(settings, assignment)
+        return cls.parse(settings)
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Experiment":
+        """Returns the experiment that `to_toml` wrote."""
+        return cls.parse(tomllib.loads(text))
 
     def to_toml(self) -> str:
         """Returns the resolved config as TOML: every field, defaults included."""
         table = self.model_dump()
         for choice in CHOICES:
             table[choice.section] |= getattr(self, choice.section).options
-        return tomli_w.dumps(_plain(table))
+        return tomli_w.dumps(thawed(table))
 
     def build(self, section: str, field: str = "name") -> Any:
         """Returns what a section chooses by name, made with its options; as in ``build("policy")``."""
@@ -274,36 +273,4 @@ def annotated_toml(**chosen: str) -> str:
 
 
 def _setting(name: str, default: Any, description: str | None) -> list[str]:
-    return [f"# {description}", tomli_w.dumps({name: _plain(default)}).strip()]
-
-
-def _override(raw: dict[str, Any], override: str) -> None:
-    """Applies one ``section.key=value`` to a table of settings, in place."""
-    path, equals, text = override.partition("=")
-    if not equals or not path.strip():
-        raise ConfigError(f"'{override}' is not of the form key=value, as in energy.p=0.01.")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text.strip()  # a bare word is a text: policy.name=vaoi
-    *sections, key = [part.strip() for part in path.split(".")]
-    table = raw
-    for section in sections:
-        table = table.setdefault(section, {})
-        if not isinstance(table, dict):
-            raise ConfigError(f"'{path}' can't be set: '{section}' is not a section.")
-    table[key] = value
-
-
-def _frozen(value: Any) -> Any:
-    """Lists become tuples, so that an experiment can't change."""
-    if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
-    return {key: _frozen(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _plain(value: Any) -> Any:
-    """Tuples become lists, for TOML."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return [f"# {description}", tomli_w.dumps({name: thawed(default)}).strip()]

@@ -20,6 +20,7 @@ from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import RunDirectoryError
 from fallow.events import EVENT_SCHEMA, events_table
+from fallow.locks import lock
 from fallow.records import EpochRecord, columns
 from fallow.summary import Totals, summarise, to_json
 
@@ -27,28 +28,31 @@ CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet",
 CHECKPOINT, EVENT_PARTS, MODEL = "checkpoint.fallow", "events", "model.safetensors"
 
 
-def claim(directory: Path, *, overwrite: bool = False) -> None:
-    """Makes `directory` ready for a new run, or says why it can't be. A run is replaced only with `overwrite`."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if (directory / SUMMARY).exists() and not overwrite:
-            raise RunDirectoryError(
-                f"{directory} holds a finished run; choose another --out, or give --overwrite to replace it."
-            )
-        if (directory / CHECKPOINT).exists() and not overwrite:
-            raise RunDirectoryError(
-                f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
-                "begins again."
-            )
-        begun = {CONFIG, CONFIG + PART}  # a kill may have left a config half written
-        if any(directory.iterdir()) and not any((directory / name).exists() for name in begun):
-            raise RunDirectoryError(f"{directory} is not empty and not a run; choose another --out.")
-        # The summary goes first: from here on the old run does not look finished.
-        for name in (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, MODEL, CONFIG + PART):
-            (directory / name).unlink(missing_ok=True)
-        shutil.rmtree(directory / EVENT_PARTS, ignore_errors=True)
-    except OSError as error:
-        raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+def check_free(directory: Path, *, overwrite: bool = False) -> None:
+    """Says why a new run can't be written to `directory`, if so; touches nothing."""
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise RunDirectoryError(f"{directory} is a file; choose another --out.")
+    if (directory / SUMMARY).exists() and not overwrite:
+        raise RunDirectoryError(
+            f"{directory} holds a finished run; choose another --out, or give --overwrite to replace it."
+        )
+    if (directory / CHECKPOINT).exists() and not overwrite:
+        raise RunDirectoryError(
+            f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
+            "begins again."
+        )
+    begun = {CONFIG, CONFIG + PART}  # a kill may have left a config half written
+    if any(directory.iterdir()) and not any((directory / name).exists() for name in begun):
+        raise RunDirectoryError(f"{directory} is not empty and not a run; choose another --out.")
+
+
+def clear(directory: Path) -> None:
+    """Removes a run. The summary goes first: from then on it does not look finished."""
+    for name in (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, MODEL, CONFIG + PART):
+        (directory / name).unlink(missing_ok=True)
+    shutil.rmtree(directory / EVENT_PARTS, ignore_errors=True)
 
 
 def is_finished(directory: Path) -> bool:
@@ -85,9 +89,13 @@ class RunWriter:
         self._columns = columns(engine.classes)
         self._config = engine.experiment.to_toml().encode()
 
-    def begin(self) -> None:
-        """Writes the config and the head of the table, into a claimed directory."""
+    def begin(self, *, overwrite: bool = False) -> None:
+        """Makes the directory ready for a new run; one that is there is replaced only with `overwrite`."""
         try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._lock = lock(self.directory)
+            check_free(self.directory, overwrite=overwrite)
+            clear(self.directory)
             write_atomically(self.directory / CONFIG, self._config)
             with (self.directory / EPOCHS).open("w", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, self._columns).writeheader()
@@ -98,9 +106,9 @@ class RunWriter:
         """Takes up the run from its checkpoint; without one, from the beginning."""
         checkpoint = self.directory / CHECKPOINT
         if not checkpoint.exists():
-            claim(self.directory, overwrite=True)
-            self.begin()
+            self.begin(overwrite=True)
             return
+        self._lock = lock(self.directory)
         arrays, notes = read_checkpoint(checkpoint)
         if notes["config"] != hashlib.sha256((self.directory / CONFIG).read_bytes()).hexdigest():
             raise RunDirectoryError(
@@ -123,6 +131,8 @@ class RunWriter:
             return self._finish()
         except OSError as error:
             raise self._unwritable(error) from error
+        finally:
+            self._lock.close()
 
     def _checkpoint(self, table_bytes: int) -> None:
         notes = {

@@ -1,5 +1,4 @@
 import json
-import sys
 import tomllib
 from pathlib import Path
 
@@ -175,7 +174,7 @@ def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys,
     (out / "config.toml").write_text("")
     (out / "epochs.csv.target").symlink_to("/dev/full")
     monkeypatch.setattr("fallow.run_directory.EPOCHS", "epochs.csv.target")
-    monkeypatch.setattr(sys.modules["fallow.cli.run"], "claim", lambda *_, **__: None)
+    monkeypatch.setattr("fallow.run_directory.clear", lambda _: None)
     code, words = fail(capsys, monkeypatch, "run", *SMALL, "--set", "epochs=500", "--out", str(out))
     assert code == 2
     assert "No space left on device" in words

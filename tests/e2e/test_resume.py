@@ -14,9 +14,9 @@ import pytest
 from fallow.cli import app
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.errors import DivergenceError
+from fallow.errors import DivergenceError, RunDirectoryError
 from fallow.policies import POLICIES
-from fallow.run_directory import RunWriter, claim
+from fallow.run_directory import RunWriter
 from tests.cli.runner import fail, invoke, read_epochs
 
 SETTINGS = {
@@ -38,7 +38,6 @@ TRAIN = {
 def begin(directory: Path, epochs: int, **settings) -> None:
     """Lives through some epochs of a run and stops without a word, as a kill would."""
     engine = Engine(Experiment.parse(SETTINGS | settings))
-    claim(directory)
     writer = RunWriter(engine, directory)
     writer.begin()
     if epochs < engine.experiment.epochs:
@@ -85,6 +84,17 @@ def test_a_finished_run_says_so(tmp_path: Path) -> None:
     before = (tmp_path / "run" / "epochs.csv").read_bytes()
     assert "is finished already" in invoke(app, "resume", str(tmp_path / "run"))
     assert (tmp_path / "run" / "epochs.csv").read_bytes() == before
+
+
+def test_two_writers_never_share_a_directory(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("fallow.locks.PATIENCE", 0.0)
+    begin(tmp_path / "run", 5)
+    first, second = (RunWriter(Engine(Experiment.parse(SETTINGS)), tmp_path / "run") for _ in range(2))
+    first.resume()
+    with pytest.raises(RunDirectoryError, match="being written to by another process"):
+        second.resume()
+    first.write(first.engine)
+    assert (tmp_path / "run" / "summary.json").exists()
 
 
 def test_an_unfinished_run_is_not_overwritten_unless_told_to(tmp_path: Path, capsys, monkeypatch) -> None:

@@ -9,7 +9,7 @@ from rich.table import Table
 from fallow.cli.screen import console, errors, with_progress
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.run_directory import RunWriter, claim, is_finished, read_experiment, tidy
+from fallow.run_directory import RunWriter, check_free, is_finished, read_experiment, tidy
 
 SUMMARY_LINES = (
     ("F1, macro, at the end", "f1", ""),
@@ -45,11 +45,11 @@ def run(
     """Run one experiment and write its run directory."""
     experiment = Experiment.read(config, setting or ())
     directory = out or _next_free(experiment)
+    check_free(directory, overwrite=overwrite)
     engine = Engine(experiment)
     _warn(engine)
-    claim(directory, overwrite=overwrite)
     writer = RunWriter(engine, directory)
-    writer.begin()
+    writer.begin(overwrite=overwrite)
     _write(writer)
 
 

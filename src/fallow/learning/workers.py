@@ -4,7 +4,6 @@ One thread inside, because the number of threads that share a sum changes its la
 items that the work was cut into, never on how many workers there are.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import TypeVar
 import torch
 
 from fallow.learning.network import Network
+from fallow.threads import available_processors
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -53,8 +53,3 @@ class Workers:
     def _begin(self) -> None:
         torch.set_num_threads(1)  # of this thread alone
         self._own.network = self.network.replica()
-
-
-def available_processors() -> int:
-    """Returns how many processors this program may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

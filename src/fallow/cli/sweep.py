@@ -1,0 +1,151 @@
+"""``fallow sweep`` and ``fallow compare``: many runs at once, and their table."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from fallow.cli.screen import console, errors
+from fallow.estimate import estimate_seconds
+from fallow.pool import run_all
+from fallow.run_directory import is_finished
+from fallow.summary import mean_and_spread
+from fallow.sweep import TABLE, PlannedRun, check_directories, finished_rows, plan, read_grid, write_table
+from fallow.threads import available_processors
+
+PAPER_POLICIES = "vaoi,fedavg,fedbacys,fedbacys-odd"
+
+Config = Annotated[
+    Path | None, typer.Argument(help="Experiment in TOML, with a table [grid] or without.", show_default=False)
+]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change one setting of every run; may be repeated."),
+]
+Workers = Annotated[int, typer.Option(min=0, help="Runs at a time; 0 is one for each processor.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many runs, and about how long, and stop.")]
+
+
+def sweep(
+    config: Config = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option("--grid", metavar="KEY=A,B,…", help="One axis of the grid, as in seed=0,1,2; may be repeated."),
+    ] = None,
+    setting: Setting = None,
+    out: Annotated[Path, typer.Option(help="Folder of the runs; a sweep that is there goes on.")] = Path("runs/sweep"),
+    workers: Workers = 0,
+    dry_run: DryRun = False,
+) -> None:
+    """Run a grid of experiments; what is finished is kept, what was killed goes on."""
+    shared, grid = read_grid(config, setting or (), axis or ())
+    _carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+
+
+def compare(
+    config: Config = None,
+    policies: Annotated[str, typer.Option(help="Policies, with commas.")] = PAPER_POLICIES,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each policy, from 0.")] = 3,
+    setting: Setting = None,
+    out: Annotated[Path, typer.Option(help="Folder of the runs; one that is there goes on.")] = Path("runs/compare"),
+    workers: Workers = 0,
+    dry_run: DryRun = False,
+) -> None:
+    """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
+    shared, grid = read_grid(config, setting or (), ())
+    grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
+    _carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+
+
+def _carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool) -> None:
+    check_directories(runs)
+    left = [run for run in runs if not is_finished(run.directory)]
+    processes = min(workers or available_processors(), max(len(left), 1))
+    if dry_run:
+        console.print(_forecast(runs, left, processes), highlight=False)
+        return
+    failures: dict[str, str] = {}
+    begin = time.monotonic()
+    try:
+        failures = _show(left, processes, done=len(runs) - len(left), total=len(runs))
+    except KeyboardInterrupt:
+        errors.print("Stopped; the same command goes on from the last checkpoints.")
+        raise typer.Exit(130) from None
+    rows = finished_rows(runs)
+    if rows:
+        write_table(out / TABLE, rows)
+        console.print(_table(rows))
+    took = f" in {time.monotonic() - begin:.0f} s" if left else ""
+    console.print(f"{len(rows)} of {len(runs)} runs finished{took}; their table is {out / TABLE}", highlight=False)
+    for name, reason in failures.items():
+        errors.print(f"Failed: {name}: {reason}", highlight=False, markup=False)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _show(left: list[PlannedRun], processes: int, *, done: int, total: int) -> dict[str, str]:
+    """Carries out the runs and shows each that is under way, and the whole; returns the failures."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
+    failures: dict[str, str] = {}
+    tasks: dict[str, Any] = {}
+    finished = 0
+    with Progress(*columns, TimeRemainingColumn(), console=errors, disable=not errors.is_terminal) as progress:
+        epochs = sum(run.experiment.epochs for run in left)
+        whole = progress.add_task(f"epochs of {len(left)} runs", total=epochs)
+        for said in run_all(left, processes):
+            name = said.run.directory.name
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=said.run.experiment.epochs)
+            before = progress.tasks[progress.task_ids.index(tasks[name])].completed
+            progress.update(tasks[name], completed=said.epochs)
+            progress.advance(whole, said.epochs - before)
+            if said.failure:
+                failures[name] = said.failure
+            if said.failure or said.finished:
+                finished += 1
+                progress.remove_task(tasks[name])
+                progress.update(whole, description=f"epochs, {done + finished} of {total} runs done")
+    return failures
+
+
+def _forecast(runs: list[PlannedRun], left: list[PlannedRun], processes: int) -> str:
+    """Times one run for each kind, of those that differ by more than their seed."""
+    kinds: dict[str, list[PlannedRun]] = {}
+    for run in left:
+        kinds.setdefault(run.experiment.model_copy(update={"seed": 0}).to_toml(), []).append(run)
+    seconds = sum(estimate_seconds(alike[0].experiment) * len(alike) for alike in kinds.values()) / processes
+    words = (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
+    return f"{len(runs)} runs, {len(runs) - len(left)} of them finished; about {words} with {processes} at a time."
+
+
+def _table(rows: Iterable[dict[str, Any]]) -> Table:
+    """Averages over seeds, one line for each other point of the grid."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows = list(rows)
+    keys = [key for key in rows[0] if key in {"policy", "policy.name"} or "." in key]
+    keys = [key for key in keys if not (key == "policy" and "policy.name" in keys)]
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    columns = [("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0)]
+    columns += [("mean age", "mean_age_delivered", 2)]
+    columns = [column for column in columns if rows[0].get(column[1]) is not None]
+    table = Table(box=SIMPLE)
+    for key in keys:
+        table.add_column(key.removesuffix(".name"), no_wrap=True)
+    for title in (*(title for title, _, _ in columns), "seeds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for point, alike in groups.items():
+        cells = [mean_and_spread([row[key] for row in alike], digits) for _, key, digits in columns]
+        table.add_row(*(str(value) for value in point), *cells, str(len(alike)))
+    return table

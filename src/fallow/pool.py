@@ -1,0 +1,137 @@
+"""A pool of processes that carry out the runs of a sweep; one that dies takes only its own run down."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from fallow.config import Experiment
+from fallow.engine import Engine
+from fallow.errors import FallowError
+from fallow.records import EpochRecord
+from fallow.run_directory import CONFIG, RunWriter
+from fallow.sweep import PlannedRun
+
+REPORT_SECONDS = 0.2
+"""How often a worker says how far it is."""
+
+TRIES = 3
+"""How often a run is begun whose worker died without a word, before it is given up."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a worker says of its run: the epochs done, and at its end whether it is finished or why it failed."""
+
+    run: PlannedRun
+    epochs: int
+    finished: bool = False
+    failure: str | None = None
+
+
+def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int], None]) -> None:
+    """Begins a run, or goes on with it, with one thread: a sweep's processes share the processors."""
+    engine = Engine(experiment, workers=1)
+    writer = RunWriter(engine, directory)
+    writer.resume() if (directory / CONFIG).exists() else writer.begin()
+
+    def epochs() -> Iterator[EpochRecord]:
+        on_epoch(engine.epoch)
+        for record in engine:
+            yield record
+            on_epoch(engine.epoch)
+
+    writer.write(epochs())
+
+
+def run_all(runs: list[PlannedRun], processes: int) -> Iterator[Progress]:
+    """Carries out runs, so many at a time, and yields how they go. Closing the iterator ends the processes."""
+    waiting = deque((run, 1) for run in runs)
+    busy: dict[Connection, tuple[BaseProcess, PlannedRun, int]] = {}
+    idle: list[tuple[Connection, BaseProcess]] = []
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < processes:
+                run, tries = waiting.popleft()
+                pipe, process = idle.pop() if idle else _start()
+                pipe.send((run.experiment.to_toml(), run.directory))
+                busy[pipe] = (process, run, tries)
+            ready = wait(list(busy))
+            for pipe in [pipe for pipe in busy if pipe in ready]:
+                process, run, tries = busy[pipe]
+                try:
+                    said = pipe.recv()
+                except EOFError:
+                    process.join()
+                    del busy[pipe]
+                    if tries < TRIES:
+                        waiting.append((run, tries + 1))
+                    else:
+                        yield Progress(run, 0, failure=f"its process died {TRIES} times (exit {process.exitcode})")
+                    continue
+                progress = Progress(run, *said)
+                if progress.finished or progress.failure:
+                    del busy[pipe]
+                    idle.append((pipe, process))
+                yield progress
+    finally:
+        for pipe, process in [*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())]:
+            pipe.close()
+            process.terminate()
+            process.join()
+
+
+def _start() -> tuple[Connection, BaseProcess]:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=serve, args=(there,), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def serve(pipe: Connection) -> None:
+    """A worker: carries out each run that it is sent, and says how it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
+    while True:
+        try:
+            toml, directory = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(_answer(pipe, toml, directory))
+
+
+def _die_with(parent: int) -> None:
+    """Ends this process when its parent is gone: nobody would hear of what it does."""
+    while os.getppid() == parent:
+        time.sleep(REPORT_SECONDS)
+    os._exit(1)
+
+
+def _answer(pipe: Connection, toml: str, directory: Path) -> tuple[Any, ...]:
+    said = 0.0
+    epochs = 0
+
+    def on_epoch(epoch: int) -> None:
+        nonlocal said, epochs
+        epochs = epoch
+        if time.monotonic() - said > REPORT_SECONDS:
+            said = time.monotonic()
+            pipe.send((epoch,))
+
+    try:
+        carry_out(Experiment.from_toml(toml), directory, on_epoch)
+    except FallowError as error:
+        return epochs, False, str(error)
+    except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
+        return epochs, False, f"{type(error).__name__}: {error}"
+    return epochs, True, None

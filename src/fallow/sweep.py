@@ -1,0 +1,136 @@
+"""Many runs: a grid over settings, each run in a directory of its own, taken up where it was left."""
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fallow.checkpoint import write_atomically
+from fallow.config import Experiment
+from fallow.errors import ConfigError, RunDirectoryError
+from fallow.run_directory import CONFIG, SUMMARY, is_finished, read_experiment
+from fallow.settings import override, put, read_settings, value_of
+
+TABLE = "table.csv"
+
+Grid = dict[str, list[Any]]
+"""Values by the full name of a setting, as in {"policy.name": ["vaoi", "fedavg"], "seed": [0, 1, 2]}."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a sweep.
+
+    Attributes:
+        point: The settings that differ from run to run, by full name.
+        experiment: What is run.
+        directory: Where to.
+    """
+
+    point: dict[str, Any]
+    experiment: Experiment
+    directory: Path
+
+
+def read_grid(path: Path | None, settings: Iterable[str], axes: Iterable[str]) -> tuple[dict[str, Any], Grid]:
+    """Returns the settings that all runs share, and the grid.
+
+    Args:
+        path: A config with a table [grid], or without; None for the defaults.
+        settings: ``key=value``, for every run.
+        axes: ``key=value,value,…``; they stand in for an axis of the same name in the file.
+    """
+    shared = read_settings(path)
+    grid = dict(_flattened(shared.pop("grid", {})))
+    for setting in settings:
+        override(shared, setting)
+    for axis in axes:
+        key, equals, text = axis.partition("=")
+        if not equals or not text.strip():
+            raise ConfigError(f"'{axis}' is not of the form key=value,value, as in seed=0,1,2.")
+        grid[key.strip()] = [value_of(part) for part in text.split(",")]
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise ConfigError(f"grid.{key} must be a list of values, not {values}.")
+        if len({json.dumps(value) for value in values}) < len(values):
+            raise ConfigError(f"grid.{key} holds a value twice: {values}.")
+    return shared, grid
+
+
+def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[PlannedRun]:
+    """Returns every run of a grid, the last axis changing fastest; each is checked before any begins."""
+    runs = []
+    for values in itertools.product(*grid.values()):
+        point = dict(zip(grid, values, strict=True))
+        settings = deepcopy(dict(shared))
+        for key, value in point.items():
+            put(settings, key, value)
+        try:
+            experiment = Experiment.parse(settings)
+        except ConfigError as error:
+            raise ConfigError(f"At {_words(point)}: {error}") from error
+        runs.append(PlannedRun(point, experiment, directory / run_name(point)))
+    return runs
+
+
+def run_name(point: Mapping[str, Any]) -> str:
+    """Returns the name of a run's directory: its place in the grid, as in ``name=vaoi,seed=0``."""
+    short = {key: key.rpartition(".")[2] for key in point}
+    clash = {name for name in short.values() if list(short.values()).count(name) > 1}
+    parts = (f"{key if short[key] in clash else short[key]}={value}" for key, value in point.items())
+    return ",".join(parts).replace("/", "_").replace(" ", "") or "run"
+
+
+def check_directories(runs: Iterable[PlannedRun]) -> None:
+    """Refuses to go on in a directory that holds a run of another experiment."""
+    for run in runs:
+        if (run.directory / CONFIG).exists() and not same_experiment(read_experiment(run.directory), run.experiment):
+            raise RunDirectoryError(
+                f"{run.directory} holds a run of another experiment; choose another --out, or remove it."
+            )
+
+
+def same_experiment(one: Experiment, other: Experiment) -> bool:
+    """Tells whether two experiments are the same but for how the arithmetic is spread."""
+    plain = {"strategy": "auto", "workers": 0}
+
+    def bare(experiment: Experiment) -> Experiment:
+        return experiment.model_copy(update={"compute": experiment.compute.model_copy(update=plain)})
+
+    return bare(one).to_toml() == bare(other).to_toml()
+
+
+def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
+    """Returns a row for each finished run: its place in the grid, then its summary."""
+    rows = []
+    for run in runs:
+        if is_finished(run.directory):
+            summary = json.loads((run.directory / SUMMARY).read_text(encoding="utf-8"))
+            summary.pop("versions")
+            rows.append(run.point | {key: value for key, value in summary.items() if key not in run.point})
+    return rows
+
+
+def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Writes the rows as CSV, in one step."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [",".join(names)]
+    lines += [",".join("" if row.get(name) is None else str(row[name]) for name in names) for row in rows]
+    write_atomically(path, ("\n".join(lines) + "\n").encode())
+
+
+def _flattened(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    if not isinstance(table, Mapping):
+        raise ConfigError("grid must be a section, a table in TOML.")
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _words(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())

@@ -1,0 +1,151 @@
+"""Grids, their directories, and runs that fail, die or are already there."""
+
+import csv
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from fallow.cli import app
+from fallow.errors import ConfigError, RunDirectoryError
+from fallow.estimate import estimate_seconds
+from fallow.pool import run_all
+from fallow.summary import mean_and_spread
+from fallow.sweep import check_directories, finished_rows, plan, read_grid, run_name, same_experiment
+from tests.cli.runner import fail, invoke
+
+SMALL = {"clients": 8, "epochs": 6, "energy": {"p": 0.5}, "policy": {"k": 2}, "output": {"checkpoint_every": 2}}
+QUICK = [f"--set={s}" for s in ("clients=8", "epochs=6", "energy.p=0.5", "policy.k=2", "output.checkpoint_every=2")]
+
+
+def test_a_grid_comes_from_the_file_and_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "grid.toml"
+    path.write_text('epochs = 7\n[grid]\nseed = [0, 1]\n"energy.p" = [0.1, 1.0]\n[grid.policy]\nname = ["vaoi"]\n')
+    shared, grid = read_grid(path, ["clients=12"], ["seed=5,6,7"])
+    assert shared == {"epochs": 7, "clients": 12}
+    assert grid == {"seed": [5, 6, 7], "energy.p": [0.1, 1.0], "policy.name": ["vaoi"]}
+
+
+def test_every_point_is_planned_the_last_axis_fastest(tmp_path: Path) -> None:
+    runs = plan(SMALL, {"policy.name": ["vaoi", "fedavg"], "seed": [0, 1]}, tmp_path)
+    assert [run.directory.name for run in runs] == [
+        "name=vaoi,seed=0",
+        "name=vaoi,seed=1",
+        "name=fedavg,seed=0",
+        "name=fedavg,seed=1",
+    ]
+    assert [run.experiment.seed for run in runs] == [0, 1, 0, 1]
+    assert SMALL["policy"] == {"k": 2}
+
+
+def test_names_are_told_apart_and_fit_a_folder() -> None:
+    assert (
+        run_name({"policy.name": "my/mod:Policy", "data.name": "digits"})
+        == "policy.name=my_mod:Policy,data.name=digits"
+    )
+    assert run_name({}) == "run"
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        (["seed"], "not of the form key=value,value"),
+        (["seed="], "not of the form key=value,value"),
+        (["seed=1,1"], "grid.seed holds a value twice"),
+        (["policy.k=2,900"], "At policy.k = 900: policy.k = 900 is more than clients"),
+        (["polcy.k=2"], "There is no setting 'polcy'"),
+    ],
+)
+def test_a_wrong_grid_is_one_sentence_before_anything_runs(axes: list[str], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        plan(*read_grid(None, (), axes), tmp_path)
+    assert words in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
+    invoke(app, "sweep", *QUICK, "--grid", "seed=0", "--out", str(tmp_path))
+    other = plan(SMALL | {"epochs": 9}, {"seed": [0]}, tmp_path)
+    with pytest.raises(RunDirectoryError, match="holds a run of another experiment"):
+        check_directories(other)
+    check_directories(plan(SMALL, {"seed": [0]}, tmp_path))
+
+
+def test_how_arithmetic_is_spread_does_not_make_another_experiment(tmp_path: Path) -> None:
+    one, two = (plan(SMALL | {"compute": {"workers": n}}, {}, tmp_path)[0].experiment for n in (1, 2))
+    assert same_experiment(one, two)
+    assert not same_experiment(one, plan(SMALL, {"seed": [3]}, tmp_path)[0].experiment)
+
+
+def test_a_sweep_writes_a_table_and_is_quick_the_second_time(tmp_path: Path) -> None:
+    command = ("sweep", *QUICK, "--grid", "policy.name=vaoi,fedavg", "--grid", "seed=0,1", "--out", str(tmp_path))
+    assert "4 of 4 runs finished in" in invoke(app, *command)
+    before = (tmp_path / "table.csv").read_bytes()
+    output = invoke(app, *command)
+    assert "4 of 4 runs finished;" in output
+    assert (tmp_path / "table.csv").read_bytes() == before
+    with (tmp_path / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["policy.name"], row["seed"]) for row in rows] == [
+        ("vaoi", "0"),
+        ("vaoi", "1"),
+        ("fedavg", "0"),
+        ("fedavg", "1"),
+    ]
+    assert rows[0]["harvested"] == rows[2]["harvested"] != rows[1]["harvested"]
+
+
+def test_compare_meets_every_policy_with_the_same_seeds(tmp_path: Path) -> None:
+    output = invoke(app, "compare", *QUICK, "--policies", "vaoi,oldest", "--seeds", "2", "--out", str(tmp_path))
+    assert "4 of 4 runs finished" in output
+    assert "±" in output
+    assert "oldest" in output
+
+
+def test_a_dry_run_counts_and_touches_nothing(tmp_path: Path) -> None:
+    output = invoke(app, "compare", *QUICK, "--out", str(tmp_path / "none"), "--dry-run")
+    assert output.startswith("12 runs, 0 of them finished; about ")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_that_fails_does_not_stop_the_others_and_is_listed(tmp_path: Path, capsys, monkeypatch) -> None:
+    policies = "policy.name=tests.policies.test_check:Crash,vaoi"
+    monkeypatch.chdir(Path(__file__).parents[1])
+    arguments = [a for a in QUICK if "policy.k" not in a]
+    code, words = fail(
+        capsys, monkeypatch, "sweep", *arguments, "--set=policy.k=2", "--grid", policies, "--out", str(tmp_path)
+    )
+    assert code == 1
+    assert "Failed: name=tests.policies.test_check:Crash: The policy" in words
+    assert "AttributeError" in words
+    assert (tmp_path / "name=vaoi" / "summary.json").exists()
+
+
+def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Path) -> None:
+    runs = plan(SMALL | {"epochs": 4000}, {"seed": [0, 1]}, tmp_path)
+    killed = False
+    ends = []
+    for said in run_all(runs, 1):
+        if not killed and said.epochs > 10:
+            children = [int(p) for p in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
+            for child in children:
+                if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+                    os.kill(child, signal.SIGKILL)
+                    killed = True
+        if said.finished or said.failure:
+            ends.append((said.run.directory.name, said.failure))
+    assert killed
+    assert sorted(ends) == [("seed=0", None), ("seed=1", None)]
+    assert len(finished_rows(runs)) == 2
+
+
+def test_the_estimate_counts_trainings_not_epochs() -> None:
+    train = {"learning": {"mode": "train"}, "compute": {"strategy": "stacked"}, "epochs": 200, "clients": 20}
+    idle, busy = (plan(train | {"energy": {"p": p}}, {}, Path())[0].experiment for p in (0.0, 1.0))
+    assert estimate_seconds(busy) > 1.5 * estimate_seconds(idle)
+
+
+def test_mean_and_spread_by_hand() -> None:
+    assert mean_and_spread([1.0, 2.0, 3.0], 2) == "2.00 ± 1.00"
+    assert mean_and_spread([1234.0], 0) == "1,234"
