@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "fallow"
 
 LAYERS = [
-    {"__init__", "errors"},
+    {"errors"},
     {"names", "arrays", "threads", "locks", "rng", "paper", "sentences", "options", "settings", "state", "checkpoint"},
     {"energy", "policies", "data", "models"},
     {"world", "learning"},
@@ -20,9 +20,10 @@ LAYERS = [
     {"engine"},
     {"summary", "events"},
     {"run_directory"},
-    {"sweep", "pool", "estimate"},
+    {"sweep", "pool", "estimate", "notebook"},
+    {"report"},
     {"cli"},
-    {"__main__"},
+    {"__init__", "__main__"},
 ]
 """From the ground up. A room imports only from its own layer and those before it."""
 

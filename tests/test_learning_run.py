@@ -171,7 +171,8 @@ def test_the_papers_network_learns_from_cifar10() -> None:
     except DataError as error:
         pytest.skip(str(error))
     settings = {"data": {"name": "cifar10", "samples_per_client": 150, "alpha": 10.0}, "model": {"name": "paper-cnn"}}
-    engine = Engine(experiment(epochs=4, compute={"strategy": "spread", "workers": 2}, sgd={"lr": 0.05}, **settings))
+    engine = Engine(experiment(epochs=5, compute={"strategy": "spread", "workers": 2}, **settings))
     losses = [record.train_loss for record in engine if record.train_loss is not None]
     assert engine.learner.weights.size == 287_008 + 524_544 + 32_896 + 1_290  # convolutions, then three linear layers
-    assert losses[-1] < losses[0] < 3
+    assert len(losses) >= 3
+    assert losses[-1] < losses[0] - 0.05

@@ -11,6 +11,7 @@ from fallow.cli.config import config
 from fallow.cli.data import data_app
 from fallow.cli.run import resume, run
 from fallow.cli.screen import errors
+from fallow.cli.show import list_choices, show
 from fallow.cli.sweep import compare, sweep
 from fallow.errors import FallowError
 
@@ -23,6 +24,8 @@ app.command()(run)
 app.command()(resume)
 app.command()(compare)
 app.command()(sweep)
+app.command()(show)
+app.command("list")(list_choices)
 app.command()(check)
 app.command()(config)
 app.add_typer(data_app, name="data")

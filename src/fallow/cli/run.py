@@ -87,7 +87,7 @@ def _write(writer: RunWriter) -> None:
     except KeyboardInterrupt:
         errors.print(f"Stopped; `fallow resume {writer.directory}` goes on.", highlight=False, markup=False)
         raise typer.Exit(130) from None
-    console.print(_as_table(summary))
+    console.print(as_table(summary))
     console.print(f"Written to {writer.directory}", highlight=False, markup=False)
 
 
@@ -99,7 +99,8 @@ def _next_free(experiment: Experiment) -> Path:
     return path
 
 
-def _as_table(summary: dict[str, Any]) -> Table:
+def as_table(summary: dict[str, Any]) -> Table:
+    """Returns the totals of a run in words."""
     title = f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column()

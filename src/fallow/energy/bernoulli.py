@@ -22,7 +22,7 @@ Part of what a seed means: another number gives another harvest.
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Independent over clients and slots; the same for every policy of a seed."""
+    """One unit a slot with probability p, independent over clients and slots: the paper's model."""
 
     p: Annotated[
         Probability | tuple[Probability, ...],

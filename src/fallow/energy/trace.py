@@ -21,7 +21,7 @@ MOST_UNITS = 10**9
 
 @dataclass(frozen=True)
 class Trace:
-    """A row a slot; a column a client, with a header, or one column for all clients."""
+    """Whole units per slot from a CSV file: a column a client, with a header, or one column for all."""
 
     path: Annotated[str, Field(min_length=1, description="CSV file; relative to the working directory")]
     end: Annotated[

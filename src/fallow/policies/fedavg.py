@@ -9,7 +9,7 @@ from fallow.policies.base import EpochView, Mask
 
 @dataclass(frozen=True)
 class FedAvg:
-    """The paper's greedy baseline."""
+    """Everyone trains as soon as there is energy: the paper's greedy baseline."""
 
     def init(self, clients: int) -> None:
         """Keeps no memory."""

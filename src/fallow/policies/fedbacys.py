@@ -35,7 +35,7 @@ class Deadlines:
 
 @dataclass(frozen=True)
 class FedBacys:
-    """Procrastination up to a deadline."""
+    """Groups with deadlines: a client starts at the last slot that still meets its group's."""
 
     groups: GroupCount = 5
     grouping: Grouping = "battery"

@@ -24,7 +24,7 @@ class Chances:
 
 @dataclass(frozen=True)
 class FedBacysOdd:
-    """Trains on the 1st, 3rd, 5th… chance."""
+    """FedBacys on the 1st, 3rd, 5th… chance of each client."""
 
     groups: GroupCount = 5
     grouping: Grouping = "battery"

@@ -11,7 +11,7 @@ from fallow.policies.vaoi import K
 
 @dataclass(frozen=True)
 class FullestBattery:
-    """Looks at energy alone."""
+    """The k clients with the most energy."""
 
     k: K = 10
 

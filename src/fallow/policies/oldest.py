@@ -10,7 +10,7 @@ from fallow.policies.vaoi import Ages, K, Reset, VAoI
 
 @dataclass(frozen=True)
 class Oldest:
-    """VAoI for which every change is significant; it makes no probe."""
+    """The k clients that waited longest: VAoI for which every change is significant, without a probe."""
 
     k: K = 10
     reset: Reset = "selected"

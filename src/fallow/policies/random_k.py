@@ -11,7 +11,7 @@ from fallow.policies.vaoi import K
 
 @dataclass(frozen=True)
 class RandomK:
-    """FedAvg's own way to choose participants (reading 17's option)."""
+    """k clients at random, drawn afresh each epoch (reading 17's option)."""
 
     k: K = 10
 

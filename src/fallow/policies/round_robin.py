@@ -21,7 +21,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """Every client is selected equally often."""
+    """The clients in turn, k an epoch: everyone equally often."""
 
     k: K = 10
 

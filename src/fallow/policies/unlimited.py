@@ -10,7 +10,7 @@ from fallow.policies.base import EpochView, Mask
 
 @dataclass(frozen=True)
 class Unlimited:
-    """The upper bound: the world sets time and energy aside for it."""
+    """Everyone trains each epoch at no cost: the upper bound, for which the world sets time and energy aside."""
 
     ideal: ClassVar[bool] = True
 

@@ -34,7 +34,7 @@ class Ages:
 
 @dataclass(frozen=True)
 class VAoI:
-    """Algorithm 2 with the options of readings 5 and 7."""
+    """The k clients with the largest version age train: Algorithm 2, with the options of readings 5 and 7."""
 
     k: K = 10
     mu: Annotated[float, Field(ge=0, description="μ: distance from which a change is significant")] = 0.5

@@ -12,7 +12,7 @@ from fallow.policies.vaoi import Ages, Chosen, K, Reset, VAoI
 
 @dataclass(frozen=True)
 class VAoIParameters:
-    """What the feature distance stands in for: every client keeps its whole last model to compare with."""
+    """VAoI by the distance between whole models (Eq. 2), which every client keeps."""
 
     k: K = 10
     threshold: Annotated[

@@ -1,0 +1,56 @@
+"""``fallow list`` and ``fallow show``: what there is to choose from, and what a run came to."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from fallow.choices import CHOICES
+from fallow.cli.run import as_table
+from fallow.cli.screen import console
+from fallow.errors import RunDirectoryError
+from fallow.run_directory import CHECKPOINT, SUMMARY, is_finished, read_experiment
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def list_choices(as_json: Json = False) -> None:
+    """List policies, energy models, datasets, models and rules, with a line each."""
+    found = {
+        f"{choice.section}.{choice.field}": {name: _first_line(cls) for name, cls in choice.table.items()}
+        for choice in CHOICES
+    }
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for setting, names in found.items():
+        table.add_row(f"[bold]{setting}[/]", "")
+        for name, line in names.items():
+            table.add_row(f"  {name}", line)
+    console.print(table, highlight=False)
+
+
+def show(
+    directory: Annotated[Path, typer.Argument(help="Run directory.")],
+    as_json: Json = False,
+) -> None:
+    """Print what a run came to."""
+    experiment = read_experiment(directory)
+    if not is_finished(directory):
+        begun = "a checkpoint" if (directory / CHECKPOINT).exists() else "no checkpoint yet"
+        raise RunDirectoryError(
+            f"The run of {experiment.policy.name} in {directory} is not finished ({begun}); "
+            f"`fallow resume {directory}` goes on with it."
+        )
+    text = (directory / SUMMARY).read_text(encoding="utf-8")
+    if as_json:
+        typer.echo(text, nl=False)
+    else:
+        console.print(as_table(json.loads(text)))
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().split("\n")[0]

@@ -1,0 +1,43 @@
+import json
+from pathlib import Path
+
+from fallow.cli import app
+from fallow.policies import POLICIES
+from tests.cli.runner import fail, invoke
+
+
+def test_list_has_a_line_for_everything_with_a_name() -> None:
+    words = invoke(app, "list")
+    found = json.loads(invoke(app, "list", "--json"))
+    assert found["policy.name"].keys() == POLICIES.keys()
+    assert set(found) == {
+        "energy.model",
+        "policy.name",
+        "data.name",
+        "data.partition",
+        "model.name",
+        "aggregation.name",
+        "staleness.name",
+    }
+    for names in found.values():
+        for name, line in names.items():
+            assert name in words
+            assert line.endswith((".", ":")), name
+
+
+def test_show_prints_a_run_in_words_and_as_json(tmp_path: Path) -> None:
+    invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
+    assert "energy consumed" in invoke(app, "show", str(tmp_path / "run"))
+    summary = json.loads(invoke(app, "show", str(tmp_path / "run"), "--json"))
+    assert summary == json.loads((tmp_path / "run" / "summary.json").read_text())
+
+
+def test_show_of_what_is_no_finished_run_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "show", str(tmp_path))
+    assert code == 2
+    assert "is no run directory" in words
+    invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
+    (tmp_path / "run" / "summary.json").unlink()
+    code, words = fail(capsys, monkeypatch, "show", str(tmp_path / "run"))
+    assert code == 2
+    assert "is not finished (no checkpoint yet); `fallow resume" in words
