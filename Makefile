@@ -43,7 +43,12 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
+docs: install  ## the documentation site, in site/
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/python docs/generated.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format bench-world bench-learning kill-test clean
+.PHONY: help install demo test test-slow check format bench-world bench-learning kill-test docs clean

@@ -21,7 +21,7 @@ LAYERS = [
     {"summary", "events"},
     {"run_directory"},
     {"sweep", "pool", "estimate", "notebook"},
-    {"report"},
+    {"report", "study"},
     {"cli"},
     {"__init__", "__main__"},
 ]

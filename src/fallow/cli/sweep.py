@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from fallow.cli.screen import console, errors
@@ -44,7 +44,7 @@ def sweep(
 ) -> None:
     """Run a grid of experiments; what is finished is kept, what was killed goes on."""
     shared, grid = read_grid(config, setting or (), axis or ())
-    _carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
 
 
 def compare(
@@ -59,10 +59,11 @@ def compare(
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
     shared, grid = read_grid(config, setting or (), ())
     grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
-    _carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
 
 
-def _carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool) -> None:
+def carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool, show_table: bool = True) -> None:
+    """Carries out what is left of the runs, shows how it goes, and writes their table."""
     check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
     processes = min(workers or available_processors(), max(len(left), 1))
@@ -72,14 +73,15 @@ def _carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool
     failures: dict[str, str] = {}
     begin = time.monotonic()
     try:
-        failures = _show(left, processes, done=len(runs) - len(left), total=len(runs))
+        failures = _show(left, out, processes, done=len(runs) - len(left), total=len(runs))
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
         raise typer.Exit(130) from None
     rows = finished_rows(runs)
     if rows:
         write_table(out / TABLE, rows)
-        console.print(_table(rows))
+        if show_table:
+            console.print(_table(rows))
     took = f" in {time.monotonic() - begin:.0f} s" if left else ""
     console.print(f"{len(rows)} of {len(runs)} runs finished{took}; their table is {out / TABLE}", highlight=False)
     for name, reason in failures.items():
@@ -88,22 +90,23 @@ def _carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool
         raise typer.Exit(1)
 
 
-def _show(left: list[PlannedRun], processes: int, *, done: int, total: int) -> dict[str, str]:
+def _show(left: list[PlannedRun], out: Path, processes: int, *, done: int, total: int) -> dict[str, str]:
     """Carries out the runs and shows each that is under way, and the whole; returns the failures."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
     failures: dict[str, str] = {}
-    tasks: dict[str, Any] = {}
+    tasks: dict[str, TaskID] = {}
+    epochs_of: dict[str, int] = {}
     finished = 0
     with Progress(*columns, TimeRemainingColumn(), console=errors, disable=not errors.is_terminal) as progress:
         epochs = sum(run.experiment.epochs for run in left)
         whole = progress.add_task(f"epochs of {len(left)} runs", total=epochs)
         for said in run_all(left, processes):
-            name = said.run.directory.name
+            name = str(said.run.directory.relative_to(out))
             if name not in tasks:
                 tasks[name] = progress.add_task(name, total=said.run.experiment.epochs)
-            before = progress.tasks[progress.task_ids.index(tasks[name])].completed
+            progress.advance(whole, said.epochs - epochs_of.get(name, 0))
             progress.update(tasks[name], completed=said.epochs)
-            progress.advance(whole, said.epochs - before)
+            epochs_of[name] = said.epochs
             if said.failure:
                 failures[name] = said.failure
             if said.failure or said.finished:

@@ -1,0 +1,112 @@
+"""The paper's three figures, in its layout, as PDF and PNG."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
+from fallow.study.results import Cell, Results, seeds_of
+
+COLOURS = {"vaoi": "#D55E00", "fedavg": "#000000", "fedbacys": "#0072B2", "fedbacys-odd": "#009E73"}
+DASHES = {"vaoi": "-", "fedavg": "--", "fedbacys": "-.", "fedbacys-odd": ":"}
+HATCHES = {"vaoi": None, "fedavg": "//", "fedbacys": "..", "fedbacys-odd": "xx"}
+"""Colours that the colour-blind can tell apart, and lines and bars that can be told apart without colour."""
+
+
+def draw_figures(results: Results, folder: Path) -> list[Path]:
+    """Draws F1 and version age over epochs, and energy; returns the files."""
+    files = [
+        *_grid(results, "f1", "F1 score", folder / "f1"),
+        *_grid(results, "mean_age_delivered", "average version age, epochs", folder / "version-age"),
+        *_energy(results, folder / "energy"),
+    ]
+    return files
+
+
+def _grid(results: Results, column: str, title: str, path: Path) -> list[Path]:
+    """A 3×3 grid: α from row to row, p_bc from column to column; a band over seeds."""
+
+    def draw(plt: Any) -> Any:
+        figure, axes = plt.subplots(3, 3, figsize=(9, 7), sharex=True, sharey=column == "f1", squeeze=False)
+        for row, alpha in enumerate(ALPHAS):
+            for place, p in enumerate(HARVESTS):
+                axis = axes[row][place]
+                for policy in POLICIES:
+                    _line(axis, results, (alpha, p), policy, column)
+                axis.set_title(f"α = {alpha:g}, p$_{{bc}}$ = {p:g}", fontsize=9)
+                axis.grid(alpha=0.25)
+        figure.supxlabel("epoch")
+        figure.supylabel(title)
+        handles, labels = axes[0][0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="upper center", ncols=4, frameon=False)
+        figure.tight_layout(rect=(0, 0, 1, 0.96))
+        return figure
+
+    return _save(draw, path)
+
+
+def _line(axis: Any, results: Results, cell: Cell, policy: str, column: str) -> None:
+    seeds = seeds_of(results, cell, policy)
+    if not seeds:
+        return
+    values = np.stack([results[cell, policy, seed].epochs[column] for seed in seeds])
+    measured = ~np.isnan(values).any(axis=0)
+    epochs, values = np.flatnonzero(measured) + 1, values[:, measured]
+    axis.plot(epochs, values.mean(axis=0), DASHES[policy], color=COLOURS[policy], label=NAMES[policy], linewidth=1.4)
+    if len(seeds) > 1:
+        axis.fill_between(
+            epochs, values.min(axis=0), values.max(axis=0), color=COLOURS[policy], alpha=0.15, linewidth=0
+        )
+
+
+def _energy(results: Results, path: Path) -> list[Path]:
+    """Bars for α = 0.1, divided within each p_bc by the largest of the four."""
+
+    def draw(plt: Any) -> Any:
+        figure, axis = plt.subplots(figsize=(5, 3))
+        for place, policy in enumerate(POLICIES):
+            heights = [_share(results, (0.1, p), policy) for p in HARVESTS]
+            where = np.arange(len(HARVESTS)) + (place - 1.5) * 0.2
+            axis.bar(
+                where,
+                heights,
+                0.18,
+                color=COLOURS[policy],
+                label=NAMES[policy],
+                hatch=HATCHES[policy],
+                edgecolor="white",
+            )
+            for x, height in zip(where, heights, strict=True):
+                axis.text(x, height + 0.01, f"{height:.2f}", ha="center", fontsize=6)
+        axis.set_xticks(range(len(HARVESTS)), [f"p$_{{bc}}$ = {p:g}" for p in HARVESTS])
+        axis.set_ylabel("energy, of the largest in the group")
+        axis.set_ylim(0, 1.25)
+        axis.legend(ncols=4, fontsize=6, frameon=False, loc="upper center")
+        figure.tight_layout()
+        return figure
+
+    return _save(draw, path)
+
+
+def _share(results: Results, cell: Cell, policy: str) -> float:
+    energy = {name: [results[cell, name, s].energy() for s in seeds_of(results, cell, name)] for name in POLICIES}
+    means = {name: float(np.mean(values)) for name, values in energy.items() if values}
+    most = max(means.values(), default=0.0)
+    return means[policy] / most if policy in means and most else 0.0
+
+
+def _save(draw: Callable[[Any], Any], path: Path) -> list[Path]:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure = draw(plt)
+    files = [path.with_suffix(ending) for ending in (".pdf", ".png")]
+    for file in files:
+        figure.savefig(file, dpi=150, metadata={"CreationDate": None} if file.suffix == ".pdf" else None)
+    plt.close(figure)
+    return files

@@ -1,0 +1,61 @@
+"""The runs of the paper's study, at three scales."""
+
+from typing import Any, Literal
+
+from fallow.sweep import Grid
+
+Scale = Literal["smoke", "half", "full"]
+
+ALPHAS = [0.1, 1.0, 10.0]
+HARVESTS = [0.01, 0.1, 1.0]
+POLICIES = ["vaoi", "fedavg", "fedbacys", "fedbacys-odd"]
+NAMES = {"vaoi": "VAoI", "fedavg": "FedAvg", "fedbacys": "FedBacys", "fedbacys-odd": "FedBacys-Odd"}
+
+COMMON: dict[str, Any] = {
+    "data": {"name": "cifar10", "samples_per_client": 300},
+    "model": {"name": "paper-cnn"},
+    "learning": {"mode": "train", "eval_every": 10},
+    "compute": {"strategy": "spread"},
+    "output": {"events": False},
+}
+
+SCALES: dict[Scale, dict[str, Any]] = {
+    # Every part of the study in minutes: for tests, not for conclusions.
+    "smoke": {
+        "clients": 20,
+        "epochs": 12,
+        "policy": {"k": 2},
+        "data": {"samples_per_client": 40},
+        "model": {"width": 0.125},
+        "learning": {"eval_every": 4},
+        "battery": {"initial": 20},
+    },
+    "half": {"model": {"width": 0.5}},
+    "full": {},
+}
+
+
+def study(scale: Scale, seeds: int, settings: dict[str, Any] | None = None) -> tuple[dict[str, Any], Grid]:
+    """Returns the settings that all runs of the study share, and its grid.
+
+    Args:
+        scale: "full" is the paper's; "half" has half the channels; "smoke" only shows that it works.
+        seeds: How many, from 0.
+        settings: What to change in all runs.
+    """
+    shared = merged(merged(COMMON, SCALES[scale]), settings or {})
+    grid: Grid = {
+        "data.alpha": list(ALPHAS),
+        "energy.p": list(HARVESTS),
+        "policy.name": list(POLICIES),
+        "seed": list(range(seeds)),
+    }
+    return shared, grid
+
+
+def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
+    """Returns the settings of `one`, with those of `two` in their place where both have them."""
+    both = dict(one)
+    for key, value in two.items():
+        both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
+    return both

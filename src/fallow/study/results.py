@@ -1,0 +1,71 @@
+"""What the runs of the study came to, by cell, policy and seed."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.run_directory import EPOCHS, is_finished
+from fallow.sweep import PlannedRun
+
+LATE = 0.2
+"""The share of the epochs, at the end, over which scores are averaged: a single late score jumps."""
+
+Cell = tuple[float, float]
+"""(α, p_bc)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One run over its epochs.
+
+    Attributes:
+        epochs: The columns of epochs.csv by name, shape (T,), float64; NaN where nothing was measured.
+    """
+
+    epochs: dict[str, NDArray[np.float64]]
+
+    def late_f1(self) -> float:
+        """The mean F1 of the evaluations in the last fifth of the run; the last one, if there is none."""
+        f1 = self.epochs["f1"]
+        measured = np.flatnonzero(~np.isnan(f1))
+        late = measured[measured >= (1 - LATE) * f1.size]
+        return float(f1[late].mean() if late.size else f1[measured[-1]])
+
+    def energy(self) -> float:
+        """Units consumed."""
+        return float(self.epochs["energy_total"][-1])
+
+    def age(self, reset: str = "delivered") -> float:
+        """The mean version age over clients and epochs."""
+        return float(self.epochs[f"mean_age_{reset}"].mean())
+
+
+Results = dict[tuple[Cell, str, int], Series]
+"""By cell, policy and seed."""
+
+
+def read_results(runs: Iterable[PlannedRun]) -> Results:
+    """Returns the finished runs."""
+    return {_key(run.point): Series(read_epochs(run.directory)) for run in runs if is_finished(run.directory)}
+
+
+def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
+    """Returns the columns of a run's epochs.csv; an empty cell is NaN."""
+    with (directory / EPOCHS).open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
+
+
+def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:
+    """Returns the seeds for which a cell has a run of every policy named."""
+    found = [{seed for own, policy, seed in results if (own, policy) == (cell, name)} for name in policies]
+    return sorted(set.intersection(*found)) if found else []
+
+
+def _key(point: dict[str, Any]) -> tuple[Cell, str, int]:
+    return (point["data.alpha"], point["energy.p"]), point["policy.name"], point["seed"]

@@ -1,0 +1,69 @@
+"""The study under other readings of the paper: one cell, one change at a time."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fallow.study.grid import merged
+from fallow.study.intervals import interval
+from fallow.study.results import Series, read_epochs
+from fallow.sweep import PlannedRun, plan
+
+CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
+"""Skewed data, and energy for a few trainings an epoch."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another reading: its entry in docs/reading-the-paper.md, its policy, and what it sets."""
+
+    title: str
+    policy: str
+    settings: dict[str, Any]
+
+
+VARIANTS = (
+    Variant("age reset when aggregated (reading 7)", "vaoi", {"policy": {"reset": "aggregated"}}),
+    Variant("sampling by age (reading 5)", "vaoi", {"policy": {"choice": "sample"}}),
+    Variant("logits as the feature (reading 10)", "vaoi", {"model": {"feature": "logits"}}),
+    Variant("one start an epoch (reading 4)", "vaoi", {"starts_per_epoch": 1}),
+    Variant("one start an epoch (reading 4)", "fedavg", {"starts_per_epoch": 1}),
+    Variant("absent clients stand in (reading 1)", "vaoi", {"aggregation": {"name": "all"}}),
+    Variant("shrinkage, m = 5", "vaoi", {"aggregation": {"name": "shrinkage"}}),
+    Variant("shrinkage, m = 5", "fedavg", {"aggregation": {"name": "shrinkage"}}),
+    Variant("late updates discarded (reading 3)", "fedavg", {"staleness": {"name": "discard"}}),
+    Variant("groups across epochs (reading 15)", "fedbacys", {"policy": {"turns": "across-epochs"}}),
+    Variant("fixed groups (reading 15)", "fedbacys", {"policy": {"grouping": "fixed"}}),
+)
+
+
+def plan_variants(shared: dict[str, Any], seeds: int, folder: Path) -> list[tuple[Variant, list[PlannedRun]]]:
+    """Returns the runs of every variant, a seed each."""
+    planned = []
+    for number, variant in enumerate(VARIANTS):
+        settings = merged(merged(merged(shared, CELL), {"policy": {"name": variant.policy}}), variant.settings)
+        planned.append((variant, plan(settings, {"seed": list(range(seeds))}, folder / f"variant-{number}")))
+    return planned
+
+
+def plan_defaults(shared: dict[str, Any], seeds: int, folder: Path) -> dict[str, list[PlannedRun]]:
+    """Returns the runs that the variants are compared with, by policy."""
+    policies = dict.fromkeys(variant.policy for variant in VARIANTS)
+    return {
+        policy: plan(
+            merged(merged(shared, CELL), {"policy": {"name": policy}}), {"seed": list(range(seeds))}, folder / policy
+        )
+        for policy in policies
+    }
+
+
+def compare_variant(variant: list[PlannedRun], default: list[PlannedRun]) -> list[str]:
+    """Returns what a reading changes: F1, units and mean age, as differences paired over seeds."""
+    pairs = [
+        (Series(read_epochs(v.directory)), Series(read_epochs(d.directory)))
+        for v, d in zip(variant, default, strict=True)
+    ]
+    return [
+        str(interval([getattr(one, what)() - getattr(other, what)() for one, other in pairs]))
+        for what in ("late_f1", "energy", "age")
+    ]
