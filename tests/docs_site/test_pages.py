@@ -12,7 +12,9 @@ from tests.docs_site.reader import DOCS, blocks, follow
 from tests.test_docs import names, rows
 
 
-@pytest.mark.parametrize("page", ["index.md", "write-a-policy.md", "bring-your-own.md", "reproducibility.md"])
+@pytest.mark.parametrize(
+    "page", ["index.md", "write-a-policy.md", "bring-your-own.md", "reproducibility.md", "many-runs.md"]
+)
 def test_following_a_page_to_the_letter_works(page: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert follow(page, tmp_path) >= 5
