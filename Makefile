@@ -14,8 +14,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
 
-demo: install  ## install, then compare the paper's four policies on the same harvest and data
+demo: install  ## install, compare the paper's four policies on the same harvest and data, and report
 	$(BIN)/fallow compare configs/quickstart.toml --out runs/demo
+	$(BIN)/fallow report runs/demo --out runs/demo/report
 
 test: install  ## install, then all tests but the slow ones
 	$(BIN)/pytest

@@ -10,6 +10,7 @@ from fallow.cli.check import check
 from fallow.cli.config import config
 from fallow.cli.data import data_app
 from fallow.cli.paper import paper
+from fallow.cli.report import report
 from fallow.cli.run import resume, run
 from fallow.cli.screen import errors
 from fallow.cli.show import list_choices, show
@@ -26,6 +27,7 @@ app.command()(resume)
 app.command()(compare)
 app.command()(sweep)
 app.command()(paper)
+app.command()(report)
 app.command()(show)
 app.command("list")(list_choices)
 app.command()(check)

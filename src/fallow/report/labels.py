@@ -1,0 +1,53 @@
+"""Which classes each client's samples are of, computed again from the settings."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.data import DATASETS, PARTITIONS, label_mix, load, partition
+from fallow.errors import FallowError
+from fallow.options import option_names
+from fallow.report.differences import say
+from fallow.report.runs import Run
+
+PAPER_SAMPLES = 300
+"""|D_i| where data.samples_per_client is 0 and the dataset has as many, as for a run."""
+
+MOST_CLIENTS = 200
+"""A mix of more clients can't be read."""
+
+
+def read_label_mix(run: Run) -> NDArray[np.int64] | None:
+    """Returns the samples of each class that each client has, shape (N, classes), int64.
+
+    None where nothing was learnt, where there are too many clients to draw, or where the dataset is not one of Fallow's
+    own or is not here: a report fetches nothing and runs nobody else's code.
+    """
+    settings = run.settings
+    name, parts = settings.get("data.name"), settings.get("data.partition")
+    if not run.learns or settings["clients"] > MOST_CLIENTS or name not in DATASETS or parts not in PARTITIONS:
+        return None
+    published = getattr(DATASETS[name], "published", None)
+    if published is not None and not published.is_cached(None):
+        return None
+    try:
+        dataset = load(name, seed=settings["seed"], **_given(run, DATASETS[name]))
+        clients = settings["clients"]
+        wanted = settings["data.samples_per_client"]
+        samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // clients))
+        shares = partition(parts, dataset.y, clients, samples, settings["seed"], _given(run, PARTITIONS[parts]))
+    except (FallowError, KeyError):
+        return None  # the page does without
+    return label_mix(dataset.y, shares, dataset.classes)
+
+
+def mix_key(run: Run) -> str:
+    """Returns what tells the label mixes of two runs apart."""
+    chosen = {key: say(value) for key, value in run.settings.items() if key.startswith("data.")}
+    return repr((sorted(chosen.items()), run.settings["seed"], run.settings["clients"], run.learns))
+
+
+def _given(run: Run, cls: type) -> dict[str, Any]:
+    names = option_names(cls)
+    return {name: run.settings[f"data.{name}"] for name in sorted(names) if f"data.{name}" in run.settings}

@@ -1,0 +1,34 @@
+from pathlib import Path
+
+from fallow.report.figures import _group, _panels, draw_figures
+from fallow.report.runs import read_runs
+from tests.report.made_runs import live, make_up
+
+
+def test_every_figure_is_written_as_pdf_and_png(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        for policy in ("vaoi", "fedavg"):
+            make_up(tmp_path / "runs" / f"{policy}-{seed}", policy=policy, seed=seed, epochs=50)
+    written = draw_figures(read_runs([tmp_path / "runs"])[0], tmp_path)
+    names = {"f1-against-epochs", "f1-against-energy", "mean-age", "energy-by-use"}
+    assert {path.name for path in written} == {f"{name}.{end}" for name in names for end in ("pdf", "png")}
+    assert all(path.read_bytes().startswith((b"%PDF", b"\x89PNG")) for path in written)
+
+
+def test_an_energy_only_run_has_no_score_figures(tmp_path: Path) -> None:
+    written = draw_figures(read_runs([live(tmp_path / "run")])[0], tmp_path)
+    assert {path.stem for path in written} == {"mean-age", "energy-by-use"}
+
+
+def test_figures_bear_no_date(tmp_path: Path) -> None:
+    written = draw_figures(read_runs([live(tmp_path / "run")])[0], tmp_path)
+    assert not any(b"CreationDate" in path.read_bytes() for path in written)
+
+
+def test_many_settings_make_many_panels(tmp_path: Path) -> None:
+    for number in range(5):
+        make_up(tmp_path / "runs" / str(number), p=0.01 * (number + 1), epochs=10)
+    groups = _group(read_runs([tmp_path / "runs"])[0])
+    assert list(groups) == [f"p_bc = 0.0{number}" for number in range(1, 6)]
+    figure, grid = _panels(groups, 2.0, share=False)
+    assert (len(grid), len(figure.axes)) == (5, 6)
