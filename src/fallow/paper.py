@@ -20,23 +20,23 @@ def global_risk(local_risks: ArrayLike) -> float:
     return float(np.mean(np.asarray(local_risks, dtype=np.float64)))
 
 
-def next_version_age(X: Ages, distance: Floats, mu: float, q: Bools) -> Ages:  # noqa: N803
+def next_version_age(X: Ages, distance: Floats, mu: float, q: Bools) -> Ages:
     """Eq. (2) and Eq. (7): the version ages of the next epoch, shape (N,).
 
     Eq. (2) takes the distance between models, Eq. (7) the feature distance M; q is 1 for the clients that take
     part. A client without a distance (NaN) does not age.
     """
-    X_next = X + (distance >= mu)  # noqa: N806
+    X_next = X + (distance >= mu)
     X_next[q] = 0
     return np.asarray(X_next, dtype=np.int32)
 
 
-def battery_after_slot(E: ArrayLike, T: ArrayLike, C: ArrayLike) -> NDArray[np.int64]:  # noqa: N803
+def battery_after_slot(E: ArrayLike, T: ArrayLike, C: ArrayLike) -> NDArray[np.int64]:
     """Eq. (3): the battery after a slot of rest (T = 0) or transmission (T = 1)."""
     return np.asarray(np.maximum(np.subtract(E, T), 0) + np.asarray(C), dtype=np.int64)
 
 
-def battery_after_training(E: ArrayLike, kappa: ArrayLike, C: ArrayLike) -> NDArray[np.int64]:  # noqa: N803
+def battery_after_training(E: ArrayLike, kappa: ArrayLike, C: ArrayLike) -> NDArray[np.int64]:
     """Eq. (4): the battery κ slots after a training began; C holds the harvest of those slots, shape (κ, …)."""
     return np.asarray(np.maximum(np.subtract(E, kappa), 0) + np.sum(C, axis=0), dtype=np.int64)
 
@@ -65,7 +65,7 @@ def superposition_weights(data_sizes: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(sizes / sizes.sum())
 
 
-def selection_probabilities(X: Ages) -> NDArray[np.float64]:  # noqa: N803
+def selection_probabilities(X: Ages) -> NDArray[np.float64]:
     """Alg. 2, line 2: p_i = X_i / ΣX_j. Where every age is zero the print gives 0/0; all are equal (reading 5)."""
     total = int(X.sum(dtype=np.int64))
     return X / total if total else np.full(X.size, 1 / X.size)
@@ -92,7 +92,7 @@ def largest(score: NDArray[np.generic], k: int, tie: Floats) -> Bools:
     return chosen
 
 
-def sampled(X: Ages, k: int, tie: Floats) -> Bools:  # noqa: N803
+def sampled(X: Ages, k: int, tie: Floats) -> Bools:
     """Alg. 2, line 3, read as sampling (reading 5): k clients without replacement with weights p_i, shape (N,).
 
     A race draws them: client i arrives at −ln(1−u_i)/X_i and the k earliest are taken. Clients of age zero are taken
@@ -102,7 +102,7 @@ def sampled(X: Ages, k: int, tie: Floats) -> Bools:  # noqa: N803
     return largest(X / time_at_unit_speed, k, tie)
 
 
-def client_select(X: Ages, M: Floats, mu: float, k: int, tie: Floats) -> tuple[Bools, Ages]:  # noqa: N803
+def client_select(X: Ages, M: Floats, mu: float, k: int, tie: Floats) -> tuple[Bools, Ages]:
     """Algorithm 2: the participants N(t), chosen by X(t), and the ages X(t+1) by Eq. (7); q is 1 when selected."""
     selected = largest(X, k, tie)
     return selected, next_version_age(X, M, mu, selected)

@@ -104,6 +104,6 @@ class Cifar10:
         decode=decode,
     )
 
-    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:  # noqa: ARG002
+    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
         """Returns the images in the cache, uint8, memory-mapped; the same whatever the seed."""
         return self.published.load(data_dir)

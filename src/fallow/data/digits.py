@@ -15,7 +15,7 @@ TEST_IMAGES = 297
 class Digits:
     """Handwritten digits, 8×8: 1,500 to train, 297 to test."""
 
-    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:  # noqa: ARG002
+    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
         """Returns the digits with grey values from 0 to 1, float32; the same whatever the seed."""
         from sklearn.datasets import load_digits  # type: ignore[import-untyped]  # takes a second: only for those who use it
 

@@ -21,7 +21,7 @@ def npz(path: str) -> type:
     class Npz:
         """Arrays x, y, x_test and y_test, and perhaps classes, in a NumPy archive."""
 
-        def load(self, seed: int, data_dir: Path | None = None) -> Dataset:  # noqa: ARG002
+        def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
             """Reads the archive; pickled objects in it are refused."""
             return read_npz(Path(path))
 

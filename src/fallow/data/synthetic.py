@@ -46,7 +46,7 @@ class Synthetic:
         float, Field(ge=0, le=1, description="most contrast of the other class's pattern, as a part of the own")
     ] = 0.8
 
-    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:  # noqa: ARG002
+    def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
         """Generates the images, float32: the same for the same seed and options."""
         patterns = self._patterns(stream(seed, Purpose.DATASET, PATTERNS))
         x, y = self._images(patterns, self.samples, stream(seed, Purpose.DATASET, TRAIN))

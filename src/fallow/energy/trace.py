@@ -29,7 +29,7 @@ class Trace:
         Field(description="after the last row: begin again, or harvest nothing more"),
     ] = "repeat"
 
-    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:  # noqa: ARG002
+    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
         """Reads the whole file and checks every cell."""
         table = read_trace(Path(self.path))
         length, columns = table.shape

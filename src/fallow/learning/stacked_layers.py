@@ -119,16 +119,16 @@ class Linear:
 class ReLU:
     """A rectifier, in place."""
 
-    def __init__(self, layer: nn.ReLU, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:  # noqa: ARG002
+    def __init__(self, layer: nn.ReLU, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         self.shape = shape
         self.output = like
 
-    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:  # noqa: ARG002
+    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
         self.output = x.relu_()
         return x
 
-    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:  # noqa: ARG002
+    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
         torch.ops.aten.threshold_backward.grad_input(dy, self.output, 0, grad_input=dy)
         return dy
@@ -147,7 +147,7 @@ class MaxPool:
         self.where = torch.empty_like(self.output, dtype=torch.int64)
         self.d_input = like.new_empty(clients, *shape, batch)
 
-    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:  # noqa: ARG002
+    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
         self.input = x
         torch.ops.aten.max_pool2d_with_indices.out(
@@ -155,7 +155,7 @@ class MaxPool:
         )
         return self.output
 
-    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:  # noqa: ARG002
+    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
         images = (_as_images(dy), _as_images(self.input))
         torch.ops.aten.max_pool2d_with_indices_backward.grad_input(
@@ -167,15 +167,15 @@ class MaxPool:
 class Flatten:
     """Channels, rows and columns become units: a matter of shape alone."""
 
-    def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:  # noqa: ARG002
+    def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         self.input_shape = (clients, *shape, batch)
         self.shape = (math.prod(shape),)
 
-    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:  # noqa: ARG002
+    def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
         return x.reshape(len(x), *self.shape, x.shape[-1])
 
-    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:  # noqa: ARG002
+    def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
         return dy.reshape(self.input_shape)
 

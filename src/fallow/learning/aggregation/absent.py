@@ -21,7 +21,7 @@ class TotalData:
 class All:
     """w + Σβ_i(w_i − w) with β_i = |D_i| / Σ|D_j| over all clients, as printed."""
 
-    def init(self, size: int, data_sizes: NDArray[np.int64]) -> TotalData:  # noqa: ARG002
+    def init(self, size: int, data_sizes: NDArray[np.int64]) -> TotalData:
         """Remembers how much data there is."""
         return TotalData(int(data_sizes.sum()))
 

@@ -38,7 +38,7 @@ class Buffered:
 
     m: Annotated[int, Field(ge=1, description="updates to wait for")] = 10
 
-    def init(self, size: int, data_sizes: NDArray[np.int64]) -> Buffer:  # noqa: ARG002
+    def init(self, size: int, data_sizes: NDArray[np.int64]) -> Buffer:
         """Nothing waits at first."""
         return Buffer(0, 0, 0.0, np.zeros(size))
 

@@ -18,7 +18,7 @@ class Staleness(Protocol):
 class Constant:
     """A late update counts in full (reading 3)."""
 
-    def discount(self, epochs: int) -> float:  # noqa: ARG002
+    def discount(self, epochs: int) -> float:
         """Always 1."""
         return 1.0
 
