@@ -143,7 +143,7 @@ def _table(rows: Iterable[dict[str, Any]]) -> Table:
     columns = [("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0)]
     columns += [("mean age", "mean_age_delivered", 2)]
     columns = [column for column in columns if rows[0].get(column[1]) is not None]
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     for key in keys:
         table.add_column(key.removesuffix(".name"), no_wrap=True)
     for title in (*(title for title, _, _ in columns), "seeds"):
