@@ -130,7 +130,7 @@ class Learner:
         self.held[client] = self._cohort.pop((client, slot))
 
     def finish(self, client: int) -> None:
-        """A client has done its last batch: it remembers the mean feature (Alg. 1, lines 28-29)."""
+        """A client has done its last batch: it remembers the mean feature (Alg. 1, lines 27-28)."""
         trained = self.held[client]
         if trained.diverged_at is None:
             self.moments[client] = trained.moment

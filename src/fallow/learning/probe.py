@@ -49,7 +49,7 @@ def probe_batches(
 def mean_features(
     workers: Workers, weights: Weights, samples: Samples, batches: Sequence[NDArray[np.int64]]
 ) -> Moments:
-    """Returns the mean feature of each client's batch under the same weights: v_i (Alg. 2, line 6).
+    """Returns the mean feature of each client's batch under the same weights: v_i (Alg. 2, line 7).
 
     Args:
         workers: Who computes.

@@ -1,7 +1,7 @@
 """What an aggregation rule is, and what every rule shares: order, staleness, refusal of broken updates.
 
 An update pulls the model from where it is when the update arrives: its change is w_i − w(t), also when w_i was
-trained from an older model. That is what averaging weights does (Alg. 1, line 20), and nobody needs to keep the
+trained from an older model. That is what averaging weights does (Alg. 1, lines 20-21), and nobody needs to keep the
 model that a training began with. A late update therefore also pulls back towards the model of its start; staleness
 weights soften that.
 """
@@ -82,7 +82,7 @@ def aggregate(
     updates: Sequence[Update],
     staleness: Staleness | None = None,
 ) -> tuple[State, Weights]:
-    """Makes w(t+1) (Alg. 1, line 20). The order in which the updates are given changes nothing.
+    """Makes w(t+1) (Alg. 1, lines 20-21). The order in which the updates are given changes nothing.
 
     Args:
         rule: How updates are combined.
