@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fallow.cli import app
+from fallow.engine import Engine
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.estimate import estimate_seconds
 from fallow.pool import run_all
@@ -140,10 +141,16 @@ def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Pat
     assert len(finished_rows(runs)) == 2
 
 
-def test_the_estimate_counts_trainings_not_epochs() -> None:
-    train = {"learning": {"mode": "train"}, "compute": {"strategy": "stacked"}, "epochs": 200, "clients": 20}
-    idle, busy = (plan(train | {"energy": {"p": p}}, {}, Path())[0].experiment for p in (0.0, 1.0))
-    assert estimate_seconds(busy) > 1.5 * estimate_seconds(idle)
+@pytest.mark.parametrize("p", [0.0, 1.0])
+def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monkeypatch) -> None:
+    monkeypatch.setattr("fallow.estimate._timed", lambda _: 1.0)  # each piece of work takes a second
+    settings = {"learning": {"mode": "train"}, "epochs": 60, "clients": 20, "energy": {"p": p}}
+    experiment = plan(settings | {"compute": {"strategy": "stacked"}}, {}, Path())[0].experiment
+    records = list(Engine(plan(settings | {"learning": {"mode": "none"}}, {}, Path())[0].experiment))
+    trainings, new_models = sum(r.starts for r in records), sum(r.uploads > 0 for r in records)
+    assert (trainings > 0) == (p > 0)
+    by_hand = trainings / 8 + new_models + 60 / 5
+    assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
 
 
 def test_mean_and_spread_by_hand() -> None:

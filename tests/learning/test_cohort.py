@@ -113,10 +113,26 @@ def test_an_empty_cohort_has_no_results() -> None:
             assert train_cohort(workers, strategy, small().weights(), [], digits(1), SGD()) == []
 
 
-def test_the_choice_is_measured() -> None:
-    network = small()
+@pytest.mark.parametrize(
+    ("spread", "stacked", "chosen"),
+    [
+        (0.02, 0.01, "stacked"),
+        (0.01, 0.02, "spread"),
+        (0.5, 0.1, "spread"),  # 0.02 s a client and step: a large network, for which stacking is not tried
+    ],
+)
+def test_the_faster_way_is_chosen(spread: float, stacked: float, chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, now, asked = small(), [0.0], []
+
+    def work(_workers: Workers, strategy: str, *_: object) -> None:
+        asked.append(strategy)
+        now[0] += {"spread": spread, "stacked": stacked}[strategy]
+
     with Workers(network, 1) as workers:
-        assert choose(workers, network.weights(), cohort(24), digits(24), SGD()) == "stacked"
+        monkeypatch.setattr("fallow.learning.cohort.train_cohort", work)
+        monkeypatch.setattr("fallow.learning.cohort.time.perf_counter", lambda: now[0])
+        assert choose(workers, network.weights(), cohort(24), digits(24), SGD()) == chosen
+    assert ("stacked" in asked) == (spread < 0.24)
 
 
 def test_bf16_stays_near_fp32_both_ways() -> None:
