@@ -28,12 +28,12 @@ HEADER = re.compile(rb"fallow checkpoint (\d+) ([0-9a-f]{64})\n")
 Arrays = dict[str, NDArray[Any]]
 
 
-def write_checkpoint(path: Path, arrays: Arrays, notes: dict[str, Any]) -> None:
+def write_checkpoint(path: Path, arrays: Arrays, notes: dict[str, Any], *, durable: bool = True) -> None:
     """Replaces a checkpoint in one step; if that fails, the one before is still there."""
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     payload = tensors_to_bytes(whole, {"notes": json.dumps(notes)})
     digest = hashlib.sha256(payload).hexdigest()
-    write_atomically(path, b"fallow checkpoint %d %s\n" % (FORMAT, digest.encode()) + payload)
+    write_atomically(path, b"fallow checkpoint %d %s\n" % (FORMAT, digest.encode()) + payload, durable=durable)
 
 
 def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
@@ -62,18 +62,25 @@ def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
     return arrays, notes
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file that is either there in full or not there at all, and stays when the power goes."""
+def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Writes a file that is either there in full or not there at all, and stays when the power goes.
+
+    What can be made again need not be durable: that is many times faster, and after a loss of power the file may be
+    damaged.
+    """
     part = path.with_name(path.name + PART)
     try:
         with part.open("wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         part.replace(path)
     except OSError:
         part.unlink(missing_ok=True)
         raise
+    if not durable:
+        return
     directory = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(directory)

@@ -46,3 +46,57 @@ def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") 
         else:
             values[field.name] = arrays[name] if isinstance(model, np.ndarray) else type(model)(arrays[name][()])
     return type(like)(**values)
+
+
+def take_rows(state: State, who: NDArray[np.intp], clients: int) -> State:
+    """Returns the part of a memory over N clients that concerns some of them: an array of N entries has one for each.
+
+    Args:
+        state: The memory.
+        who: Some clients by number.
+        clients: N.
+    """
+    arrays = to_arrays(state)
+    return from_arrays(
+        state, {name: array[who] if _per_client(array, clients) else array for name, array in arrays.items()}
+    )
+
+
+def put_rows(state: State, who: NDArray[np.intp], part: State, clients: int, *, shared: bool = True) -> State:
+    """Returns a memory in which a part, as `take_rows` took it, is replaced.
+
+    Args:
+        state: The memory over N clients.
+        who: The clients of the part.
+        part: What replaces it.
+        clients: N.
+        shared: Whether what belongs to no single client is taken from the part too.
+    """
+    arrays, own = to_arrays(state), to_arrays(part)
+    for name, array in arrays.items():
+        if _per_client(array, clients):
+            array[who] = own[name]
+        elif shared:
+            arrays[name] = own[name]
+    return from_arrays(state, arrays)
+
+
+def grown(state: State, clients: int, fresh: State) -> State:
+    """Returns a memory over more clients: the old ones keep theirs, the new ones have what a fresh memory gives them.
+
+    Args:
+        state: The memory over N clients.
+        clients: N.
+        fresh: The first memory over the larger number.
+    """
+    arrays, wider = to_arrays(state), to_arrays(fresh)
+    for name, array in arrays.items():
+        if _per_client(array, clients):
+            wider[name][:clients] = array
+        else:
+            wider[name] = array
+    return from_arrays(fresh, wider)
+
+
+def _per_client(array: NDArray[Any], clients: int) -> bool:
+    return array.ndim > 0 and len(array) == clients

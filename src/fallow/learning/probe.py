@@ -20,6 +20,10 @@ Shards = NDArray[np.int64] | Sequence[NDArray[np.int64]]
 """Each client's samples, as indices into the training set: shape (N, n), or N arrays of shapes (n_i,)."""
 
 
+FirstMoment = Literal["infinite", "zero", "first-pass"]
+"""h_i before the first training: none (so M_i = ∞), zero, or from one pass of w(0) (reading 6)."""
+
+
 def probe_batches(
     seed: int, epoch: int, shards: Shards, sizes: NDArray[np.int64], kind: Literal["fresh", "fixed"] = "fresh"
 ) -> list[NDArray[np.int64]]:
@@ -90,7 +94,7 @@ def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:
 
 
 def first_moments(
-    kind: Literal["infinite", "zero", "first-pass"],
+    kind: FirstMoment,
     workers: Workers,
     weights: Weights,
     samples: Samples,

@@ -1,0 +1,94 @@
+"""What a battery is: the numbers of one, and one in use, which yields what happens to its owner."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from fallow.errors import FallowError
+from fallow.policies import Mask, SlotView
+
+Arrays = dict[str, NDArray[Any]]
+
+StartHook = Callable[[SlotView], Mask]
+"""The policy's `start`, asked about this client alone."""
+
+
+class BatteryError(FallowError):
+    """A battery can't be read."""
+
+
+class Event(NamedTuple):
+    """What happens to a client: it starts, finishes or sends a training; and in which slot."""
+
+    kind: Literal["start", "finish", "upload"]
+    slot: int
+
+
+class Reading(NamedTuple):
+    """A battery and its owner in the first slot of an epoch, after harvest and uploads.
+
+    Attributes:
+        units: Stored.
+        training: The owner is in training.
+        unsent: It has a finished update that waits for energy.
+        finishing: The last batch of its training runs in this very slot.
+        sending: It sends an update in this very slot.
+        paid: It could pay for its probe.
+    """
+
+    units: int
+    training: bool = False
+    unsent: bool = False
+    finishing: bool = False
+    sending: bool = False
+    paid: bool = True
+
+
+class OpenBattery(Protocol):
+    """A battery in use.
+
+    Attributes:
+        lived: The last epoch that it lived through; −1 before the first.
+        replays: Whether an epoch that was cut short can be lived again from its order, to the same end.
+    """
+
+    lived: int
+    replays: bool
+
+    def arrays(self) -> Arrays:
+        """Returns what must survive a restart."""
+        ...
+
+    def catch_up(self, epoch: int) -> Iterator[Event]:
+        """Lives through what came before an epoch, without orders."""
+        ...
+
+    def look(self, epoch: int) -> Reading:
+        """Returns how things stand when an epoch begins; changes nothing."""
+        ...
+
+    def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
+        """Lives through an epoch. What an event asks for is done before the next one is asked for."""
+        ...
+
+
+class Battery(Protocol):
+    """The numbers of a battery: units that it holds, that a training costs and that an upload costs."""
+
+    @property
+    def capacity(self) -> int: ...  # noqa: D102
+    @property
+    def train_cost(self) -> int: ...  # noqa: D102
+    @property
+    def transmit_cost(self) -> int: ...  # noqa: D102
+
+    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> OpenBattery:
+        """Returns the battery in use.
+
+        Args:
+            arrays: What `OpenBattery.arrays` gave before a restart; empty at first.
+            probes: Whether the policy makes probes, which may cost energy.
+            ideal: Whether time and energy are set aside.
+        """
+        ...

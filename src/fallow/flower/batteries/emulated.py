@@ -1,0 +1,138 @@
+"""Emulated: the simulator's own battery in accelerated time, a world of one client."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.config import Experiment
+from fallow.energy import EnergyModel, Harvest, Units
+from fallow.flower.batteries.base import Arrays, Event, Reading, StartHook
+from fallow.policies import Mask
+from fallow.world import Physics, World
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """The simulator's own battery, in accelerated time: an epoch passes when the server says so.
+
+    Attributes:
+        energy: The energy model.
+        number: Which of its clients this is.
+        clients: N, for the model.
+        seed: Of the harvest.
+        slots_per_epoch: S.
+        capacity: E_max; likewise initial, train_cost (κ: also slots), transmit_cost, probe_cost, in units.
+        starts_per_epoch: Most trainings started in an epoch; 0 is no limit.
+    """
+
+    energy: EnergyModel
+    number: int = 0
+    clients: int = 1
+    seed: int = 0
+    slots_per_epoch: int = 30
+    capacity: int = 25
+    initial: int = 0
+    train_cost: int = 20
+    transmit_cost: int = 1
+    probe_cost: int = 0
+    starts_per_epoch: int = 0
+
+    @classmethod
+    def of(cls, experiment: Experiment, number: int) -> "Emulated":
+        """Returns the battery that a client has in an experiment."""
+        physics = experiment.build_physics(experiment.build("policy"))
+        return cls(
+            energy=experiment.build("energy", "model"),
+            number=number,
+            clients=experiment.clients,
+            seed=experiment.seed,
+            slots_per_epoch=experiment.slots_per_epoch,
+            capacity=int(physics.capacity[number]),
+            initial=int(physics.initial[number]),
+            train_cost=int(physics.train_cost[number]),
+            transmit_cost=physics.transmit_cost,
+            probe_cost=experiment.cost.probe,
+            starts_per_epoch=experiment.starts_per_epoch,
+        )
+
+    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenEmulated":
+        """Returns the battery in use: a world of one client."""
+
+        def one(value: int) -> NDArray[np.int32]:
+            return np.array([value], dtype=np.int32)
+
+        physics = Physics(
+            slots_per_epoch=self.slots_per_epoch,
+            capacity=one(self.capacity),
+            initial=one(self.initial),
+            train_cost=one(self.train_cost),
+            transmit_cost=self.transmit_cost,
+            probe_cost=self.probe_cost if probes else 0,
+            starts_per_epoch=self.starts_per_epoch,
+            ideal=ideal,
+        )
+        return OpenEmulated(World(physics), self.harvest(), arrays)
+
+    def harvest(self) -> Harvest:
+        """Returns the harvest of this client alone: rows of shape (1,)."""
+        everyone = self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
+
+        def own(epoch: int) -> Iterator[Units]:
+            return (units[self.number : self.number + 1] for units in everyone(epoch))
+
+        return own
+
+
+class OpenEmulated:
+    """A world of one client. Its physics is enforced in ``world.py``, as in a simulation."""
+
+    replays = True
+
+    def __init__(self, world: World, harvest: Harvest, arrays: Arrays) -> None:
+        self.world = world
+        self._harvest = harvest
+        for name in world.STATE if arrays else ():
+            setattr(world, name, arrays[name].copy())
+        self.lived = int(arrays["lived"][0]) if arrays else -1
+
+    def arrays(self) -> Arrays:
+        """Returns the state of the world."""
+        own = {name: getattr(self.world, name) for name in self.world.STATE}
+        return own | {"lived": np.array([self.lived], dtype=np.int64)}
+
+    def catch_up(self, epoch: int) -> Iterator[Event]:
+        """Lives through the epochs in which nobody called. An update that is due is paid for, and kept for later."""
+        while self.lived < epoch - 1:
+            yield from self.live(self.lived + 1, None, selected=False)
+
+    def look(self, epoch: int) -> Reading:
+        """Looks ahead into the first slot: the harvest is known, so a copy can live through it."""
+        ahead, slot = deepcopy(self.world), epoch * self.world.physics.slots_per_epoch
+        seen: list[Reading] = []
+
+        def select(paid: Mask) -> Mask:
+            seen.append(
+                Reading(
+                    units=int(ahead.battery[0]),
+                    training=bool(ahead.training(slot)[0]),
+                    unsent=bool(ahead.unsent(slot)[0]),
+                    finishing=bool(ahead.committed[0] and ahead.free_at[0] == slot + 1),
+                    sending=bool(ahead.uploads[0] > self.world.uploads[0]),
+                    paid=bool(paid[0]),
+                )
+            )
+            return np.zeros(1, dtype=np.bool_)
+
+        ahead.advance(epoch, self._harvest(epoch), select, record_events=False)
+        return seen[0]
+
+    def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
+        """Lives through an epoch at once, and then says what happened."""
+        now = self.world.advance(epoch, self._harvest(epoch), lambda _: np.array([selected]), start)
+        self.lived = epoch
+        for kind, slot, who, _ in now.events:
+            if who.size and kind in ("start", "finish", "upload"):
+                yield Event(kind, slot)  # type: ignore[arg-type]

@@ -1,0 +1,188 @@
+"""Metered: batteries that decide by what they hold now, real ones and one that an energy model fills by the clock."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fallow.flower.batteries.base import Arrays, Battery, BatteryError, Event, Reading, StartHook
+from fallow.flower.batteries.emulated import Emulated
+from fallow.policies import SlotView
+
+
+@dataclass(frozen=True)
+class WallClock:
+    """The simulator's energy model by the clock: a slot lasts so many seconds, whether anybody calls or not.
+
+    A probe costs nothing here.
+
+    Attributes:
+        emulated: The numbers.
+        slot_seconds: How long a slot lasts.
+        wait: Whether a selected client waits for energy until its S slots are over; else it declines at once.
+    """
+
+    emulated: Emulated
+    slot_seconds: float
+    wait: bool = True
+
+    @property
+    def capacity(self) -> int:
+        """E_max."""
+        return self.emulated.capacity
+
+    @property
+    def train_cost(self) -> int:
+        """κ."""
+        return self.emulated.train_cost
+
+    @property
+    def transmit_cost(self) -> int:
+        """Of an upload."""
+        return self.emulated.transmit_cost
+
+    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenMetered":
+        """Returns the battery in use."""
+        panel = _Panel(self.emulated, self.slot_seconds, arrays)
+        slots = self.emulated.slots_per_epoch
+        return OpenMetered(self, panel, slots, self.slot_seconds if self.wait else 0.0, arrays, ideal=ideal)
+
+
+@dataclass(frozen=True)
+class Metered:
+    """A real battery. Fallow reads it; what a training really takes, the device pays by itself.
+
+    Attributes:
+        meter: Reads the level, in the unit that the other numbers are in.
+        capacity: The level of a full battery.
+        train_cost: What must be there before a training; likewise transmit_cost, before an upload.
+        slots_per_epoch: How often a selected client looks at its battery before it declines.
+        slot_seconds: How long it waits in between.
+    """
+
+    meter: Callable[[], float]
+    capacity: int = 100
+    train_cost: int = 20
+    transmit_cost: int = 1
+    slots_per_epoch: int = 1
+    slot_seconds: float = 0.0
+
+    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenMetered":
+        """Returns the battery in use."""
+        return OpenMetered(self, _Meter(self.meter), self.slots_per_epoch, self.slot_seconds, arrays, ideal=ideal)
+
+
+class _Source(Protocol):
+    """What an open metered battery draws from."""
+
+    def level(self) -> int: ...
+    def spend(self, units: int) -> None: ...
+    def arrays(self) -> Arrays: ...
+
+
+class OpenMetered:
+    """A battery that decides by what it holds now."""
+
+    replays = False
+
+    def __init__(
+        self, battery: Battery, source: _Source, slots: int, slot_seconds: float, arrays: Arrays, *, ideal: bool
+    ) -> None:
+        self._battery, self._source, self._slots, self._slot_seconds = battery, source, slots, slot_seconds
+        self._ideal = ideal
+        self.lived, unsent = (int(value) for value in arrays["metered"]) if arrays else (-1, 0)
+        self._unsent = bool(unsent)
+
+    def arrays(self) -> Arrays:
+        """Returns the last epoch and whether an update waits."""
+        return self._source.arrays() | {"metered": np.array([self.lived, self._unsent], dtype=np.int64)}
+
+    def catch_up(self, epoch: int) -> Iterator[Event]:
+        """Nothing happens without orders."""
+        return iter(())
+
+    def look(self, epoch: int) -> Reading:
+        """Reads the level."""
+        return Reading(self._source.level(), unsent=self._unsent)
+
+    def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
+        """Sends what waits; then, if selected, trains as soon as there is enough, and sends that."""
+        first = epoch * self._slots
+        yield from self._send(first)
+        for slot_in_epoch in range(self._slots if selected and not self._unsent else 0):
+            if slot_in_epoch and self._slot_seconds:
+                time.sleep(self._slot_seconds)
+            level = self._source.level()
+            view = SlotView(
+                slot_in_epoch,
+                np.array([level], dtype=np.int32),
+                np.array([self._ideal or level >= self._battery.train_cost]),
+            )
+            if (view.ready & start(view) if start else view.ready)[0]:
+                self._source.spend(0 if self._ideal else self._battery.train_cost)
+                yield Event("start", first + slot_in_epoch)
+                self._unsent = True
+                yield Event("finish", first + slot_in_epoch)
+                yield from self._send(first + slot_in_epoch)
+                break
+        self.lived = epoch
+
+    def _send(self, slot: int) -> Iterator[Event]:
+        cost = 0 if self._ideal else self._battery.transmit_cost
+        if self._unsent and self._source.level() >= cost:
+            self._source.spend(cost)
+            self._unsent = False
+            yield Event("upload", slot)
+
+
+class _Meter:
+    """A real battery: spends by itself."""
+
+    def __init__(self, read: Callable[[], float]) -> None:
+        self._read = read
+
+    def level(self) -> int:
+        level = self._read()
+        if not 0 <= level < 2**31:
+            raise BatteryError(f"The battery's level is {level}; it must be 0 or more.")
+        return int(level)
+
+    def spend(self, units: int) -> None:
+        pass
+
+    def arrays(self) -> Arrays:
+        return {}
+
+
+class _Panel:
+    """A battery that an energy model fills by the clock of this machine."""
+
+    def __init__(self, emulated: Emulated, slot_seconds: float, arrays: Arrays) -> None:
+        self._emulated, self._slot_seconds = emulated, slot_seconds
+        self._harvest = emulated.harvest()
+        self._units, self._slots = (
+            (int(value) for value in arrays["panel"]) if arrays else (min(emulated.initial, emulated.capacity), 0)
+        )
+        self._began = float(arrays["began"][0]) if arrays else time.time()
+
+    def level(self) -> int:
+        due = int((time.time() - self._began) / self._slot_seconds)
+        while self._slots < due:
+            epoch, done = divmod(self._slots, self._emulated.slots_per_epoch)
+            for units in list(self._harvest(epoch))[done : done + due - self._slots]:
+                self._units = min(self._units + int(units[0]), self._emulated.capacity)
+                self._slots += 1
+        return self._units
+
+    def spend(self, units: int) -> None:
+        if units > self._units:
+            raise BatteryError(f"{units} units were to be spent and {self._units} are there: a bug in Fallow.")
+        self._units -= units
+
+    def arrays(self) -> Arrays:
+        return {
+            "panel": np.array([self._units, self._slots], dtype=np.int64),
+            "began": np.array([self._began], dtype=np.float64),
+        }

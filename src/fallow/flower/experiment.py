@@ -1,0 +1,170 @@
+"""An experiment of Fallow's as a Flower app: the same data, harvest and rules, each client on a node of its own."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from flwr.app import ArrayRecord, Context, MetricRecord
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+from numpy.typing import NDArray
+
+from fallow.config import Experiment
+from fallow.data import Dataset
+from fallow.flower.batteries import Battery, Emulated, WallClock
+from fallow.flower.client import PARTITION, app_of, directory_for, identity_of
+from fallow.flower.client_task import ClientTask
+from fallow.flower.messages import flattened, from_array_record, to_array_record
+from fallow.flower.node import Node, NodeError
+from fallow.flower.strategy import FallowStrategy
+from fallow.learning.evaluation import evaluate
+from fallow.learning.network import Network, build_network
+from fallow.learning.probe import probe_batches
+from fallow.learning.samples import Samples, samples_from_arrays
+from fallow.learning.workers import Workers
+from fallow.task import load_dataset, split
+
+
+class _Parts:
+    """What all nodes of an experiment share in one process."""
+
+    def __init__(self, toml: str) -> None:
+        self.experiment = Experiment.from_toml(toml)
+        dataset = load_dataset(self.experiment)
+        self.network = _network(self.experiment, dataset)
+        self.workers = Workers(self.network, 1)
+        self.train = _samples(dataset, dataset.x, dataset.y)
+        self.test = _samples(dataset, dataset.x_test, dataset.y_test)
+        self.shards = split(self.experiment, dataset)
+        self.steps = self.experiment.build_physics(self.experiment.build("policy")).train_cost
+
+    def task(self, number: int) -> ClientTask:
+        experiment = self.experiment
+        sizes = np.full(len(self.shards), self.shards.shape[1], dtype=np.int64)
+
+        def probe_batch(epoch: int) -> NDArray[np.int64]:
+            kind = experiment.learning.probe_batch
+            return probe_batches(experiment.seed, epoch, self.shards, -(-sizes // self.steps), kind)[number]
+
+        return ClientTask(
+            number=number,
+            seed=experiment.seed,
+            workers=self.workers,
+            samples=self.train,
+            shard=self.shards[number],
+            steps=int(self.steps[number]),
+            sgd=experiment.sgd,
+            probe_batch=probe_batch,
+            first_moment=experiment.learning.first_moment,
+        )
+
+
+@lru_cache(maxsize=4)
+def _parts(toml: str) -> _Parts:
+    return _Parts(toml)
+
+
+def experiment_client(
+    experiment: Experiment, *, slot_seconds: float | None = None, directory: Path | None = None
+) -> ClientApp:
+    """Returns the ClientApp of an experiment; a node's `partition-id` says which of its clients it is.
+
+    Args:
+        experiment: What is run.
+        slot_seconds: How long a slot lasts by the clock; None: an epoch passes when the server says so.
+        directory: Where memories are kept; the node config's `fallow-dir` goes before it.
+    """
+    toml = experiment.to_toml()
+
+    def node(context: Context) -> Node:
+        number = _number(context, experiment.clients)
+        emulated = Emulated.of(experiment, number)
+        battery: Battery = emulated if slot_seconds is None else WallClock(emulated, slot_seconds)
+        task = _parts(toml).task(number)
+        policy = experiment.build("policy")
+        return Node(identity_of(context), task, battery, directory_for(context, directory), policy)
+
+    return app_of(node)
+
+
+def experiment_server(
+    experiment: Experiment, directory: Path, *, patience: float = 60.0, reply_seconds: float = 3600.0
+) -> ServerApp:
+    """Returns the ServerApp of an experiment: its policy, rules, first weights, rounds and test set.
+
+    Args:
+        experiment: What is run.
+        directory: Where the federation is kept; one that is there goes on.
+        patience: Seconds that a round waits for all of the experiment's clients.
+        reply_seconds: How long a reply is waited for.
+    """
+    app = ServerApp()
+
+    @app.main()
+    def main(grid: Grid, context: Context) -> None:  # noqa: ARG001  # Flower gives both
+        strategy = experiment_strategy(experiment, directory, patience=patience, reply_seconds=reply_seconds)
+        scorer = Scorer(experiment)
+        strategy.start(grid, scorer.initial(), experiment.epochs, evaluate_fn=scorer)
+
+    return app
+
+
+def experiment_strategy(
+    experiment: Experiment, directory: Path | None = None, *, patience: float = 60.0, reply_seconds: float = 3600.0
+) -> FallowStrategy:
+    """Returns the strategy of an experiment."""
+    return FallowStrategy(
+        experiment.build("policy"),
+        aggregation=experiment.build("aggregation"),
+        staleness=experiment.build("staleness"),
+        seed=experiment.seed,
+        slots_per_epoch=experiment.slots_per_epoch,
+        directory=directory,
+        min_nodes=experiment.clients,
+        patience=patience,
+        reply_seconds=reply_seconds,
+    )
+
+
+class Scorer:
+    """Scores a model on the test set, every `eval_every` rounds and at the end."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._parts = _parts(experiment.to_toml())
+
+    def initial(self) -> ArrayRecord:
+        """Returns w(0)."""
+        network = self._parts.network
+        return to_array_record(network.named_arrays(network.weights()))
+
+    def __call__(self, server_round: int, arrays: ArrayRecord) -> MetricRecord | None:
+        """Returns F1, accuracy and loss."""
+        every, last = self._experiment.learning.eval_every, self._experiment.epochs
+        if server_round == 0 or (server_round % every and server_round != last):
+            return None
+        parts, model = self._parts, from_array_record(arrays)
+        scores = evaluate(parts.workers, flattened(model, model), parts.test)
+        return MetricRecord({"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss})
+
+
+def _network(experiment: Experiment, dataset: Dataset) -> Network:
+    model, compute = experiment.model, experiment.compute
+    shape = tuple(dataset.x.shape[1:])
+    return build_network(
+        experiment.build("model"), shape, dataset.classes, experiment.seed, model.feature, compute.precision
+    )
+
+
+def _samples(dataset: Dataset, x: NDArray[np.uint8] | NDArray[np.float32], y: NDArray[np.int64]) -> Samples:
+    return samples_from_arrays(x, y, dataset.mean, dataset.std)
+
+
+def _number(context: Context, clients: int) -> int:
+    number = context.node_config.get(PARTITION)
+    if not isinstance(number, int) or not 0 <= number < clients:
+        raise NodeError(
+            f"This node's {PARTITION} is {number}; the experiment has clients 0 to {clients - 1}: start the node with "
+            f"--node-config '{PARTITION}=0', or the like."
+        )
+    return number

@@ -1,0 +1,81 @@
+"""A grid in this process: every node is a call away. For tests, and to try an app before it meets real nodes."""
+
+from collections.abc import Iterable, Mapping
+from uuid import uuid4
+
+from flwr.app import Context, Error, Message, RecordDict, UserConfig
+from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
+from flwr.serverapp import Grid
+from flwr.supercore.run import Run
+from flwr.supercore.task_identity import TaskIdentity
+
+SERVER = 1
+"""The node id of the server, as in Flower."""
+
+
+class LocalGrid(Grid):
+    """Calls a ClientApp for each message, and turns what it raises into an error reply, as Flower does.
+
+    Attributes:
+        app: The ClientApp of every node.
+        nodes: The node config of each node, by node id.
+    """
+
+    def __init__(self, app: ClientApp, nodes: Mapping[int, UserConfig], run_config: UserConfig | None = None) -> None:
+        self.app = app
+        self.nodes = dict(nodes)
+        self._run_config = run_config or {}
+        self._replies: dict[str, Message] = {}
+        # Messages bear these; in a run of Flower's own, Flower sets them.
+        TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, SERVER
+
+    def set_run(self, run: Run) -> None:
+        """There is one run, this one."""
+
+    @property
+    def run(self) -> Run:
+        """Nothing worth telling."""
+        return Run.create_empty(0)
+
+    def create_message(
+        self, content: RecordDict, message_type: str, dst_node_id: int, group_id: str, ttl: float | None = None
+    ) -> Message:
+        """As Flower's own."""
+        return Message(content, dst_node_id, message_type, ttl=ttl, group_id=group_id)
+
+    def get_node_ids(self) -> Iterable[int]:
+        """Returns the nodes."""
+        return list(self.nodes)
+
+    def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
+        """Has each message answered."""
+        ids = []
+        for message in messages:
+            identifier = uuid4().hex
+            message.metadata.__dict__["_message_id"] = identifier
+            ids.append(identifier)
+            reply = self.deliver(message)
+            if reply is not None:
+                self._replies[identifier] = reply
+        return ids
+
+    def deliver(self, message: Message) -> Message | None:
+        """Has a message answered; None from a node that never answers."""
+        node = message.metadata.dst_node_id
+        context = Context(
+            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
+        )
+        try:
+            return self.app(message, context)
+        except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
+            reason = f"{type(error).__name__}: {error}"
+            return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
+
+    def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
+        """Returns the replies that are there."""
+        return [self._replies.pop(identifier) for identifier in list(message_ids) if identifier in self._replies]
+
+    def send_and_receive(self, messages: Iterable[Message], *, timeout: float | None = None) -> Iterable[Message]:
+        """Has the messages answered, and returns the replies."""
+        return self.pull_messages(self.push_messages(messages))
