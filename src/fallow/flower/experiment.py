@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fallow.config import Experiment
 from fallow.data import Dataset
+from fallow.errors import ConfigError
 from fallow.flower.batteries import Battery, Emulated, WallClock
 from fallow.flower.client import PARTITION, app_of, directory_for, identity_of
 from fallow.flower.client_task import ClientTask
@@ -36,7 +37,14 @@ class _Parts:
         self.train = _samples(dataset, dataset.x, dataset.y)
         self.test = _samples(dataset, dataset.x_test, dataset.y_test)
         self.shards = split(self.experiment, dataset)
-        self.steps = self.experiment.build_physics(self.experiment.build("policy")).train_cost
+        self.policy = self.experiment.build("policy")
+        self.steps = self.experiment.build_physics(self.policy).train_cost
+        self._batteries: dict[int, Emulated] = {}
+
+    def battery(self, number: int) -> Emulated:
+        if number not in self._batteries:
+            self._batteries[number] = Emulated.of(self.experiment, number)
+        return self._batteries[number]
 
     def task(self, number: int) -> ClientTask:
         experiment = self.experiment
@@ -78,31 +86,49 @@ def experiment_client(
 
     def node(context: Context) -> Node:
         number = _number(context, experiment.clients)
-        emulated = Emulated.of(experiment, number)
-        battery: Battery = emulated if slot_seconds is None else WallClock(emulated, slot_seconds)
-        task = _parts(toml).task(number)
-        policy = experiment.build("policy")
-        return Node(identity_of(context), task, battery, directory_for(context, directory), policy)
+        parts = _parts(toml)
+        battery: Battery = parts.battery(number)
+        if slot_seconds is not None:
+            battery = WallClock(parts.battery(number), slot_seconds)
+        return Node(identity_of(context), parts.task(number), battery, directory_for(context, directory), parts.policy)
 
     return app_of(node)
 
 
 def experiment_server(
-    experiment: Experiment, directory: Path, *, patience: float = 60.0, reply_seconds: float = 3600.0
+    experiment: Experiment,
+    directory: Path | None = None,
+    *,
+    min_nodes: int | None = None,
+    patience: float = 60.0,
+    reply_seconds: float = 3600.0,
 ) -> ServerApp:
     """Returns the ServerApp of an experiment: its policy, rules, first weights, rounds and test set.
+
+    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` go before the arguments.
 
     Args:
         experiment: What is run.
         directory: Where the federation is kept; one that is there goes on.
-        patience: Seconds that a round waits for all of the experiment's clients.
+        min_nodes: How many nodes a round waits for; None: all of the experiment's clients.
+        patience: Seconds that it waits.
         reply_seconds: How long a reply is waited for.
     """
     app = ServerApp()
 
     @app.main()
-    def main(grid: Grid, context: Context) -> None:  # noqa: ARG001  # Flower gives both
-        strategy = experiment_strategy(experiment, directory, patience=patience, reply_seconds=reply_seconds)
+    def main(grid: Grid, context: Context) -> None:
+        config = context.run_config
+        place = config.get("directory") or directory
+        if place is None:
+            raise ConfigError("The federation has no place: set `directory` in the run config.")
+        strategy = experiment_strategy(
+            experiment,
+            Path(str(place)),
+            min_nodes=int(config.get("min-nodes", min_nodes or experiment.clients)),
+            patience=float(config.get("patience", patience)),
+            reply_seconds=float(config.get("reply-seconds", reply_seconds)),
+        )
         scorer = Scorer(experiment)
         strategy.start(grid, scorer.initial(), experiment.epochs, evaluate_fn=scorer)
 
@@ -110,9 +136,14 @@ def experiment_server(
 
 
 def experiment_strategy(
-    experiment: Experiment, directory: Path | None = None, *, patience: float = 60.0, reply_seconds: float = 3600.0
+    experiment: Experiment,
+    directory: Path | None = None,
+    *,
+    min_nodes: int | None = None,
+    patience: float = 60.0,
+    reply_seconds: float = 3600.0,
 ) -> FallowStrategy:
-    """Returns the strategy of an experiment."""
+    """Returns the strategy of an experiment; a round waits for all of its clients, unless `min_nodes` says less."""
     return FallowStrategy(
         experiment.build("policy"),
         aggregation=experiment.build("aggregation"),
@@ -120,7 +151,7 @@ def experiment_strategy(
         seed=experiment.seed,
         slots_per_epoch=experiment.slots_per_epoch,
         directory=directory,
-        min_nodes=experiment.clients,
+        min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
     )

@@ -44,9 +44,14 @@ def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
     return answer
 
 
-def sound_updates(federation: Federation, client: int, outcome: Outcome, reply: Message) -> tuple[list[Update], int]:
-    """Returns a client's updates that are sound and new, and how many are not sound. Each counts as received."""
-    sound: list[Update] = []
+def sound_updates(
+    federation: Federation, client: int, outcome: Outcome, reply: Message
+) -> tuple[list[tuple[Update, float]], int]:
+    """Returns a client's updates that are sound and new, with their losses, and how many are not sound.
+
+    Each counts as received: what is refused once is not asked for again.
+    """
+    sound: list[tuple[Update, float]] = []
     refused = 0
     try:
         brought = updates_in(reply.content, len(outcome.slots))
@@ -55,7 +60,7 @@ def sound_updates(federation: Federation, client: int, outcome: Outcome, reply: 
     except FallowError as error:
         log(WARNING, "Refused: the updates of %s: %s", outcome.identity, error)
         return [], 1
-    for slot, epoch, model in zip(outcome.slots, outcome.epochs, brought, strict=True):
+    for slot, epoch, loss, model in zip(outcome.slots, outcome.epochs, outcome.losses, brought, strict=True):
         if slot <= federation.roster.received[client]:
             continue  # it came before
         try:
@@ -64,8 +69,8 @@ def sound_updates(federation: Federation, client: int, outcome: Outcome, reply: 
             log(WARNING, "Refused: the update of %s that started in slot %s: %s", outcome.identity, slot, error)
             refused += 1
         else:
-            late = federation.epoch - epoch
-            sound.append(Update(client, slot, weights, federation.roster.sizes[client], late))
+            update = Update(client, slot, weights, federation.roster.sizes[client], federation.epoch - epoch)
+            sound.append((update, loss))
         federation.roster.received[client] = min(slot, MOST)
     return sound, refused
 

@@ -285,17 +285,17 @@ class FallowStrategy(Strategy):
         """Alg. 1, lines 20-21, of what really arrived; sorted, so the order of arrival changes nothing."""
         federation = self._federation()
         outcomes = self._outcomes(replies)
-        updates: list[Update] = []
+        received: list[tuple[Update, float]] = []
         refused = 0
         for client in sorted(outcomes):
             outcome, reply = outcomes[client]
             if outcome.declined:
                 log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined)
             own, bad = sound_updates(federation, client, outcome, reply)
-            updates, refused = updates + own, refused + bad
+            received, refused = received + own, refused + bad
             take_over_memory(federation, client, outcome)
         flat = flattened(federation.model, federation.model)
-        used = [update for update in updates if self.staleness.discount(update.staleness) > 0]
+        used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
         federation.aggregation_state, weights = aggregate(
             self.aggregation, federation.aggregation_state, flat, used, self.staleness
         )
@@ -309,7 +309,9 @@ class FallowStrategy(Strategy):
             "silent": self._row["orders"] - len(outcomes),
             "updates": len(used),
             "late": sum(update.staleness > 0 for update in used),
+            "discarded": len(received) - len(used),
             "refused": refused,
+            "train_loss": float(np.mean([loss for _, loss in received])) if received else None,
         }
         if self._distance != "none":
             mu = float(getattr(self.policy, "mu", 0.5))

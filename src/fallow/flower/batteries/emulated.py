@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +75,11 @@ class Emulated:
             starts_per_epoch=self.starts_per_epoch,
             ideal=ideal,
         )
-        return OpenEmulated(World(physics), self.harvest(), arrays)
+        return OpenEmulated(World(physics), self.harvest, arrays)
 
+    @cached_property
     def harvest(self) -> Harvest:
-        """Returns the harvest of this client alone: rows of shape (1,)."""
+        """The harvest of this client alone: rows of shape (1,)."""
         everyone = self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
 
         def own(epoch: int) -> Iterator[Units]:

@@ -161,7 +161,7 @@ class _Panel:
 
     def __init__(self, emulated: Emulated, slot_seconds: float, arrays: Arrays) -> None:
         self._emulated, self._slot_seconds = emulated, slot_seconds
-        self._harvest = emulated.harvest()
+        self._harvest = emulated.harvest
         self._units, self._slots = (
             (int(value) for value in arrays["panel"]) if arrays else (min(emulated.initial, emulated.capacity), 0)
         )

@@ -1,0 +1,205 @@
+"""Batteries of nodes, by hand-worked numbers."""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fallow.energy import Harvest
+from fallow.engine import Engine
+from fallow.flower import Emulated, MeterCommand, Metered, MeterFile, PowerSupply, WallClock
+from fallow.flower.batteries import BatteryError, Event, OpenBattery
+from fallow.policies import SlotView
+from tests.flower.federations import small
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A unit in every slot."""
+
+    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
+        return lambda _: np.ones((slots_per_epoch, clients), dtype=np.int32)
+
+
+def emulated(**options: Any) -> Emulated:
+    return Emulated(Steady(), **{"slots_per_epoch": 5, "capacity": 8, "train_cost": 4, "transmit_cost": 1} | options)
+
+
+def open_(battery: Any, arrays: Any = None, *, probes: bool = True, ideal: bool = False) -> OpenBattery:
+    opened: OpenBattery = battery.open(arrays or {}, probes=probes, ideal=ideal)
+    return opened
+
+
+def test_an_emulated_battery_lives_through_the_simulator_s_slots() -> None:
+    battery = open_(emulated())
+    # 4 units in slot 3: the training takes slots 3 to 6 and is debited at once.
+    assert list(battery.live(0, None, selected=True)) == [Event("start", 3)]
+    # slot 5: 4 - 4 + 2 = 2 units at the beginning of epoch 1, in training until slot 6, sent in slot 7.
+    seen = battery.look(1)
+    assert (seen.units, seen.training, seen.unsent, seen.finishing, seen.sending) == (2, True, False, False, False)
+    assert list(battery.live(1, None, selected=False)) == [Event("finish", 6), Event("upload", 7)]
+    assert battery.look(2).units == 7 - 1 - 4 + 4
+
+
+def test_looking_ahead_changes_nothing_and_sees_what_the_first_slot_brings() -> None:
+    battery = open_(emulated(initial=3, slots_per_epoch=4))
+    # Starts in slot 0, finishes in slot 3, sends in slot 4: the first slot of epoch 1.
+    assert list(battery.live(0, None, selected=True)) == [Event("start", 0), Event("finish", 3)]
+    before = battery.arrays()
+    seen = battery.look(1)
+    assert (seen.units, seen.sending, seen.unsent) == (3, True, False)
+    assert all(np.array_equal(before[name], array) for name, array in battery.arrays().items())
+
+
+def test_a_training_whose_last_batch_runs_in_the_first_slot_is_finishing() -> None:
+    battery = open_(emulated(initial=2, slots_per_epoch=4))
+    assert list(battery.live(0, None, selected=True)) == [Event("start", 1)]  # slots 1 to 4
+    assert battery.look(1).finishing
+
+
+def test_a_probe_has_its_price_where_the_policy_makes_one() -> None:
+    assert open_(emulated(probe_cost=2, initial=5)).look(0) == (4, False, False, False, False, True)
+    assert open_(emulated(probe_cost=2)).look(0) == (1, False, False, False, False, False)
+    assert open_(emulated(probe_cost=2, initial=5), probes=False).look(0).units == 6
+
+
+def test_an_emulated_battery_goes_on_after_a_restart() -> None:
+    whole, parts = open_(emulated()), open_(emulated())
+    expected = [list(whole.live(epoch, None, selected=True)) for epoch in range(6)]
+    seen = []
+    for epoch in range(6):
+        parts = open_(emulated(), parts.arrays())
+        seen.append(list(parts.live(epoch, None, selected=True)))
+    assert seen == expected
+    assert sum(event.kind == "upload" for events in seen for event in events) > 2
+
+
+def test_missed_epochs_are_lived_through_without_orders() -> None:
+    battery = open_(emulated())
+    list(battery.live(0, None, selected=True))
+    assert list(battery.catch_up(4)) == [Event("finish", 6), Event("upload", 7)]
+    assert battery.lived == 3
+    assert battery.look(4).units == 8
+
+
+def test_the_policy_s_start_is_asked_in_every_slot() -> None:
+    asked: list[SlotView] = []
+
+    def at_slot_four(view: SlotView) -> Any:
+        asked.append(view)
+        return view.ready & (view.slot_in_epoch == 4)
+
+    assert list(open_(emulated(initial=8)).live(0, at_slot_four, selected=True)) == [Event("start", 4)]
+    assert [(view.slot_in_epoch, int(view.battery[0])) for view in asked] == [(slot, 8) for slot in range(5)]
+
+
+def test_a_node_harvests_what_its_client_harvests_in_the_simulator() -> None:
+    experiment = small(clients=7, energy={"p": 0.4}, learning={"mode": "none"})
+    world = Engine(experiment).world
+    engine = Engine(experiment)
+    rows = [np.array(list(engine._harvest(epoch))) for epoch in range(3)]
+    for number in range(world.physics.clients):
+        battery = Emulated.of(experiment, number)
+        for epoch in range(3):
+            own = np.concatenate(list(battery.harvest(epoch)))
+            np.testing.assert_array_equal(own, rows[epoch][:, number])
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", sleep)
+    return now
+
+
+def test_a_wall_clock_battery_fills_while_nobody_calls(clock: list[float]) -> None:
+    battery = open_(WallClock(emulated(), slot_seconds=10))
+    assert battery.look(0).units == 0
+    clock[0] += 59
+    assert battery.look(0).units == 5
+    clock[0] += 1000
+    assert battery.look(0).units == 8
+
+
+def test_a_wall_clock_battery_waits_for_energy_and_spends_it(clock: list[float]) -> None:
+    battery = open_(WallClock(emulated(slots_per_epoch=6), slot_seconds=10))
+    assert list(battery.live(0, None, selected=True)) == [Event("start", 4), Event("finish", 4)]
+    assert clock[0] == 1040  # four units, after four slots; nothing is left to send with
+    assert battery.look(1).unsent
+    battery = open_(WallClock(emulated(slots_per_epoch=6), slot_seconds=10), battery.arrays())
+    clock[0] += 10
+    assert list(battery.live(1, None, selected=False)) == [Event("upload", 6)]
+    assert (battery.look(2).units, battery.look(2).unsent) == (0, False)
+
+
+def test_a_wall_clock_battery_keeps_time_over_a_restart(clock: list[float]) -> None:
+    battery = open_(WallClock(emulated(), slot_seconds=10))
+    clock[0] += 30
+    battery.look(0)
+    arrays = battery.arrays()
+    clock[0] += 20
+    assert open_(WallClock(emulated(), slot_seconds=10), arrays).look(0).units == 5
+
+
+def test_a_metered_client_trains_at_once_or_declines() -> None:
+    level = [50.0]
+    battery = open_(Metered(lambda: level[0], train_cost=20, transmit_cost=5))
+    assert [event.kind for event in battery.live(0, None, selected=True)] == ["start", "finish", "upload"]
+    level[0] = 19.9
+    assert list(battery.live(1, None, selected=True)) == []
+    assert (battery.look(2).units, battery.lived) == (19, 1)
+
+
+def test_a_metered_client_reads_its_battery_again_after_the_training() -> None:
+    level = [50.0]
+    battery = open_(Metered(lambda: level[0], train_cost=20, transmit_cost=5))
+    kinds = []
+    for event in battery.live(0, None, selected=True):
+        kinds.append(event.kind)
+        level[0] = 3.0  # the training drained it
+    assert kinds == ["start", "finish"]
+    assert battery.look(1).unsent
+    level[0] = 6.0
+    assert [event.kind for event in battery.live(1, None, selected=True)] == ["upload"]
+
+
+def test_a_bound_sets_energy_aside() -> None:
+    battery = open_(Metered(lambda: 0.0), ideal=True)
+    assert [event.kind for event in battery.live(0, None, selected=True)] == ["start", "finish", "upload"]
+
+
+def test_linux_tells_the_charge_in_percent(tmp_path: Path) -> None:
+    (tmp_path / "BAT1").mkdir()
+    (tmp_path / "BAT1" / "capacity").write_text("83\n")
+    assert PowerSupply("BAT1", root=tmp_path)() == 83
+    with pytest.raises(BatteryError, match="BAT0"):
+        PowerSupply(root=tmp_path)()
+
+
+def test_a_file_or_a_command_may_tell_the_level(tmp_path: Path) -> None:
+    path = tmp_path / "level"
+    path.write_text(" 12.5\n")
+    assert MeterFile(path)() == 12.5
+    assert MeterCommand((sys.executable, "-c", "print(7)"))() == 7
+    path.write_text("plenty")
+    with pytest.raises(BatteryError, match="'plenty' as the battery's level"):
+        MeterFile(path)()
+    with pytest.raises(BatteryError, match="can't be read"):
+        MeterCommand((sys.executable, "-c", "raise SystemExit(3)"))()
+    with pytest.raises(BatteryError, match="can't be read"):
+        MeterCommand(("no-such-program-anywhere",))()
+
+
+@pytest.mark.parametrize("level", [-1.0, float("nan"), float("inf")])
+def test_a_level_that_can_not_be_is_refused(level: float) -> None:
+    with pytest.raises(BatteryError, match="0 or more"):
+        open_(Metered(lambda: level)).look(0)

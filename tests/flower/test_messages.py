@@ -1,0 +1,96 @@
+"""What is said survives Flower's records, and anything else is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from flwr.app import ConfigRecord, Message, RecordDict
+from flwr.supercore.task_identity import TaskIdentity
+
+from fallow.flower.messages import (
+    FIELDS,
+    MessageError,
+    Order,
+    Outcome,
+    Query,
+    Standing,
+    flattened,
+    from_bytes,
+    from_records,
+    model_in,
+    named,
+    to_bytes,
+    to_records,
+    updates_in,
+    version_of,
+)
+
+MODEL = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([7.0], dtype=np.float32)}
+
+SAID = [
+    Query("f" * 32, 3, "v", "features", ideal=False),
+    Standing("me", data_size=4, battery=2, paid_for=[], distance=0.5),
+    Standing("me", data_size=4, paid_for=[3, 9], distance=math.inf),
+    Order("f" * 32, 3, "v", False, "none", True, -1, "FedBacys()", b"\x00\xff"),
+    Outcome("me", 3, slots=[1, 2], epochs=[0, 1], losses=[0.5, 2.0], memory=b"m"),
+    Outcome("me", 3),
+]
+
+
+@pytest.mark.parametrize("said", SAID, ids=repr)
+def test_what_is_said_is_what_is_heard(said: Query | Standing | Order | Outcome) -> None:
+    TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, 1
+    sent = Message(to_records(said, MODEL), 5, "query")
+    heard = Message.inflate(sent.deflate(), {c.object_id: c for c in sent.children.values()}) if sent.children else sent
+    assert from_records(type(said), heard.content) == said
+
+
+def test_a_distance_that_was_not_measured_stays_unmeasured() -> None:
+    assert math.isnan(from_records(Standing, to_records(Standing("me"))).distance)
+
+
+def test_models_come_along_by_the_names_of_their_parameters() -> None:
+    content = to_records(Outcome("me", 0, slots=[0]), MODEL, MODEL)
+    assert list(content.array_records["model"]) == ["a", "b"]
+    for heard in (model_in(content), *updates_in(content, 1)):
+        assert heard is not None
+        np.testing.assert_array_equal(flattened(heard, MODEL), [0, 1, 2, 3, 4, 5, 7])
+    with pytest.raises(MessageError, match="announces 2 updates"):
+        updates_in(content, 2)
+
+
+def test_a_vector_and_a_model_by_name_are_the_same() -> None:
+    again = named(flattened(MODEL, MODEL), MODEL)
+    assert version_of(again) == version_of(MODEL)
+    assert version_of({"a": MODEL["a"], "b": MODEL["b"] + 1}) != version_of(MODEL)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"epoch": "3"}, "epoch = '3'"),
+        ({"epoch": True}, "epoch = True"),
+        ({"ideal": 0}, "ideal = 0"),
+        ({"more": 1}, "has the fields"),
+    ],
+)
+def test_other_fields_and_types_are_refused(change: dict[str, object], words: str) -> None:
+    content = to_records(SAID[0])
+    content.config_records[FIELDS].update(change)  # type: ignore[arg-type]
+    with pytest.raises(MessageError, match=words):
+        from_records(Query, content)
+
+
+def test_a_message_of_another_app_is_refused() -> None:
+    with pytest.raises(MessageError, match="does not come from Fallow"):
+        from_records(Query, RecordDict({"other": ConfigRecord()}))
+
+
+def test_a_policy_s_memory_goes_over_the_wire_without_pickle() -> None:
+    arrays = {"x": np.array([3], dtype=np.int32), "n": np.array(5)}
+    again = from_bytes(to_bytes(arrays))
+    assert {name: (array.tolist(), array.dtype) for name, array in again.items()} == {
+        name: (array.tolist(), array.dtype) for name, array in arrays.items()
+    }
+    with pytest.raises(MessageError, match="can't be read"):
+        from_bytes(b"\x80\x04not safetensors")

@@ -1,0 +1,249 @@
+"""One node: what it answers, what it remembers, and what it refuses."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flwr.app import Context, RecordDict
+
+from fallow.errors import CheckpointError
+from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app, client_task
+from fallow.flower.client import directory_for, identity_of
+from fallow.flower.experiment import _parts
+from fallow.flower.memory import MEMORY, load_memory
+from fallow.flower.messages import MessageError, Named, Order, Query, to_array_record, version_of
+from fallow.flower.node import Node, NodeError
+from fallow.flower.strategy import FallowStrategy
+from fallow.learning.options import SGD
+from fallow.models import SmallCNN, build_module
+from fallow.policies.fedbacys import FedBacys
+from fallow.policies.vaoi import VAoI
+from tests.flower.federations import KilledError, small
+
+FEDERATION = "0123456789abcdef" * 2
+EXPERIMENT = small(energy={"p": 1.0}, battery={"initial": 10}, starts_per_epoch=1)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    parts = _parts(EXPERIMENT.to_toml())
+    return Node("me", parts.task(1), Emulated.of(EXPERIMENT, 1), tmp_path)
+
+
+def model_of(node: Node) -> Named:
+    return node.task.layout
+
+
+def query(node: Node, epoch: int = 0, **changes: Any) -> Query:
+    asked = Query(FEDERATION, epoch, version_of(model_of(node)), "features", ideal=False)
+    return replace(asked, **changes)
+
+
+def order(node: Node, epoch: int = 0, **changes: Any) -> Order:
+    told = Order(FEDERATION, epoch, version_of(model_of(node)), False, "features", selected=True, received=-1)
+    return replace(told, **changes)
+
+
+def test_a_node_asks_for_a_model_that_it_lacks_and_keeps_it(node: Node) -> None:
+    assert node.answer(query(node)).lacks_model
+    assert node.obey(order(node))[0].lacks_model
+    assert not node.answer(query(node), model_of(node)).lacks_model
+    assert not node.answer(query(node, epoch=1)).lacks_model
+
+
+def test_a_model_that_is_not_the_one_announced_is_refused(node: Node) -> None:
+    with pytest.raises(MessageError, match="is another"):
+        node.answer(query(node, version="0" * 32), model_of(node))
+    other = {name: array[..., None] for name, array in model_of(node).items()}
+    with pytest.raises(MessageError, match="has shape"):
+        node.answer(query(node, version=version_of(other)), other)
+
+
+def test_the_same_order_twice_is_carried_out_once(node: Node) -> None:
+    node.answer(query(node), model_of(node))
+    first, updates = node.obey(order(node))
+    again, same = node.obey(order(node))
+    assert first == again
+    assert first.trained == 1
+    for one, other in zip(updates, same, strict=True):
+        assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_what_the_server_has_is_not_sent_again(node: Node) -> None:
+    node.answer(query(node), model_of(node))
+    first, updates = node.obey(order(node))
+    assert first.slots == [0]
+    assert len(updates) == 1
+    again, none = node.obey(order(node, received=0))
+    assert (again.slots, none) == ([], [])
+
+
+def test_a_node_that_is_asked_again_about_an_epoch_that_is_over_says_what_it_said(node: Node) -> None:
+    before = node.answer(query(node), model_of(node))
+    node.obey(order(node))
+    after = node.answer(query(node))
+    assert replace(after, paid_for=[]) == before
+    assert after.paid_for == [0]
+
+
+def test_a_federation_has_a_memory_of_its_own(node: Node) -> None:
+    node.answer(query(node), model_of(node))
+    node.obey(order(node))
+    other = node.answer(query(node, federation="f" * 32), model_of(node))
+    assert other.paid_for == []
+    assert other.distance == np.inf
+
+
+def test_the_memory_survives_a_new_process(node: Node, tmp_path: Path) -> None:
+    node.answer(query(node), model_of(node))
+    node.obey(order(node))
+    twin = Node(node.identity, node.task, node.battery, tmp_path)
+    standing = twin.answer(query(node, epoch=1))
+    assert standing.paid_for == [0]
+    assert np.isfinite(standing.distance)
+
+
+def test_a_damaged_memory_is_an_error_and_never_a_guess(node: Node, tmp_path: Path) -> None:
+    node.answer(query(node), model_of(node))
+    (path,) = tmp_path.rglob(MEMORY)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(CheckpointError, match="damaged"):
+        node.answer(query(node, epoch=1))
+
+
+@pytest.mark.parametrize("name", ["../../etc", "", "0" * 31, "G" * 32, "0" * 33])
+def test_a_federation_s_name_can_not_lead_astray(name: str, node: Node) -> None:
+    with pytest.raises(MessageError, match="no name of a federation"):
+        node.answer(query(node, federation=name))
+
+
+def test_an_identity_can_not_lead_astray(node: Node, tmp_path: Path) -> None:
+    node.identity = "../../me"
+    node.answer(query(node))
+    assert [path.name for path in (tmp_path / FEDERATION).iterdir()] == [".._.._me"]
+
+
+def test_a_client_declines_below_its_cost_and_says_why(tmp_path: Path) -> None:
+    parts = _parts(EXPERIMENT.to_toml())
+    node = Node("me", parts.task(1), Metered(lambda: 7.0, train_cost=20), tmp_path)
+    node.answer(query(node), model_of(node))
+    outcome, updates = node.obey(order(node))
+    assert updates == []
+    assert outcome.declined == (
+        "its battery did not come to the 20 units of a training, of 7 at the beginning of the round"
+    )
+
+
+def test_a_training_that_diverges_is_not_sent(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = client_task.train
+    monkeypatch.setattr(client_task, "train", lambda *args: replace(train(*args), diverged_at=3))
+    node.answer(query(node), model_of(node))
+    outcome, updates = node.obey(order(node))
+    assert (outcome.trained, updates) == (1, [])
+    assert "diverged at step 3" in outcome.declined
+    assert node.answer(query(node, epoch=1)).distance == np.inf  # h_i is that of no training
+
+
+def test_a_real_training_that_was_cut_short_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(*_arguments: Any) -> Any:
+        raise KilledError
+
+    parts = _parts(EXPERIMENT.to_toml())
+    node = Node("me", parts.task(1), Metered(lambda: 90.0), tmp_path)
+    node.answer(query(node), model_of(node))
+    with monkeypatch.context() as patch:
+        patch.setattr(client_task, "train", dies)
+        with pytest.raises(KilledError):
+            node.obey(order(node))
+    assert node.answer(query(node, epoch=1)).paid_for == []
+    outcome, updates = node.obey(order(node, epoch=1))
+    assert (outcome.trained, len(updates)) == (1, 1)
+
+
+def test_a_real_update_survives_a_process_that_dies_before_it_is_sent(tmp_path: Path) -> None:
+    level = [90.0]
+
+    class Dies(Exception):  # noqa: N818
+        pass
+
+    def meter() -> float:
+        if level[0] < 0:
+            raise Dies
+        return level[0]
+
+    parts = _parts(EXPERIMENT.to_toml())
+    node = Node("me", parts.task(1), Metered(meter), tmp_path)
+    node.answer(query(node), model_of(node))
+    train = node.task.train
+
+    class Task:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(parts.task(1), name)
+
+        def train(self, *arguments: Any) -> Any:
+            trained = train(*arguments)
+            level[0] = -1.0  # the battery can't be read when it comes to sending
+            return trained
+
+    node.task = Task()  # type: ignore[assignment]
+    with pytest.raises(Dies):
+        node.obey(order(node))
+    level[0] = 90.0
+    (path,) = tmp_path.rglob(MEMORY)
+    assert load_memory(path.parent).held is not None
+    assert node.answer(query(node, epoch=1)).paid_for == [0]
+
+
+def test_a_policy_that_starts_slot_by_slot_must_be_known_to_the_node(node: Node) -> None:
+    node.answer(query(node), model_of(node))
+    with pytest.raises(NodeError, match="give client_app the same policy"):
+        node.obey(order(node, policy=repr(FedBacys()), memory=b""))
+
+
+def context(**config: Any) -> Context:
+    return Context(0, 1, config, RecordDict(), {})
+
+
+def test_a_node_is_named_by_its_config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert identity_of(context(identity="roof-3")) == "roof-3"
+    assert identity_of(context(**{"partition-id": 12})) == "client-000012"
+    with pytest.raises(NodeError, match="has no name"):
+        identity_of(context())
+    monkeypatch.setenv("FALLOW_NODES", str(tmp_path))
+    assert directory_for(context()) == tmp_path
+    assert directory_for(context(**{"fallow-dir": "/x"}), Path("/y")) == Path("/x")
+    monkeypatch.delenv("FALLOW_NODES")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert directory_for(context()) == tmp_path / "fallow" / "nodes"
+
+
+def toy(seed: int) -> Callable[[Context], LocalData]:
+    def load(context: Context) -> LocalData:
+        rng = np.random.default_rng([seed, len(identity_of(context))])
+        y = rng.integers(0, 3, 40)
+        x = rng.normal(0, 0.3, (40, 1, 8, 8)).astype(np.float32)
+        x[np.arange(40), 0, y, y] += 2
+        return LocalData(x, y, 3)
+
+    return load
+
+
+def test_a_user_s_own_model_data_and_meter_learn(tmp_path: Path) -> None:
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    first = to_array_record({name: value.detach().numpy() for name, value in model().named_parameters()})
+    app = client_app(model, toy(0), Metered(lambda: 80.0), sgd=SGD(lr=0.1), steps=5, directory=tmp_path)
+    grid = LocalGrid(app, {number: {"identity": name} for number, name in enumerate(["roof", "cellar", "yard"])})
+    strategy = FallowStrategy(VAoI(k=2, mu=0.1), patience=0.0)
+    strategy.start(grid, first, 6)
+    assert strategy.federation is not None
+    assert strategy.federation.roster.names == ["cellar", "roof", "yard"]
+    rounds = strategy.federation.rounds
+    assert [row["updates"] for row in rounds] == [2] * 6
+    assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2

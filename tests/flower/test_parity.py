@@ -1,0 +1,86 @@
+"""A federation through Flower does what the simulator does: the same choices, the same updates, the same weights."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fallow.policies import POLICIES
+from tests.flower.federations import federate, simulated, small, weights
+
+
+def assert_same(experiment: Any, root: Path) -> list[dict[str, Any]]:
+    engine, records = simulated(experiment)
+    strategy, grid = federate(experiment, root)
+    assert strategy.federation is not None
+    rounds = strategy.federation.rounds
+    for row, record in zip(rounds, records, strict=True):
+        assert (row["selected"], row["trained"], row["updates"]) == (record.selected, record.starts, record.aggregated)
+        assert (row["late"] + row["discarded"], row["discarded"]) == (record.stale_uploads, record.dropped)
+    for record in records:
+        (chosen,) = (set(who.tolist()) for kind, _, who, _ in record.events if kind == "select")
+        assert {client for client, selected in grid.orders.get(record.epoch, []) if selected} == chosen
+    assert engine.learner is not None
+    np.testing.assert_allclose(weights(strategy), engine.learner.weights, rtol=1e-5, atol=1e-6)
+    for record, row in zip(records, rounds, strict=True):
+        assert row.get("f1") == pytest.approx(record.f1)
+    return rounds
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_path: Path) -> None:
+    rounds = assert_same(small(policy={"name": policy}), tmp_path)
+    assert sum(row["updates"] for row in rounds) > 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"energy": {"p": 0.3}, "epochs": 8},
+        {"cost": {"probe": 1, "transmit": 2}, "epochs": 8},
+        {"starts_per_epoch": 1, "cost": {"train": 2}},
+        {"cost": {"train": 2}, "energy": {"p": 1.0}},
+        {"aggregation": {"name": "shrinkage"}, "staleness": {"name": "polynomial"}, "cost": {"train": 8}},
+        {"aggregation": {"name": "buffered", "m": 4}},
+        {"aggregation": {"name": "all"}},
+        {"staleness": {"name": "discard", "after": 0}, "cost": {"train": 8}},
+        {"policy": {"reset": "aggregated", "mu": 0.01}, "learning": {"first_moment": "first-pass"}},
+        {"learning": {"first_moment": "zero", "probe_batch": "fixed"}},
+        {"policy": {"name": "fedbacys-odd", "turns": "across-epochs", "groups": 2}, "epochs": 8},
+        {"battery": {"initial": 10}, "sgd": {"momentum": 0.9, "proximal": 0.1}},
+    ],
+    ids=str,
+)
+def test_other_worlds_and_rules_agree_too(settings: dict[str, Any], tmp_path: Path) -> None:
+    assert_same(small(**settings), tmp_path)
+
+
+def test_a_hundred_nodes_agree_with_the_simulator(tmp_path: Path) -> None:
+    experiment = small(clients=100, epochs=3, policy={"k": 10})
+    rounds = assert_same(experiment, tmp_path)
+    assert [row["answered"] for row in rounds] == [100] * 3
+
+
+def test_the_model_is_sent_once_a_round_and_never_when_it_has_not_changed(tmp_path: Path) -> None:
+    experiment = small(energy={"p": 0.25}, epochs=8)
+    strategy, grid = federate(experiment, tmp_path)
+    assert strategy.federation is not None
+    changed = [True] + [row["updates"] > 0 for row in strategy.federation.rounds[:-1]]
+    assert not all(changed)
+    for epoch, new in enumerate(changed):
+        queries = [with_model for kind, at, _, with_model in grid.sent if (kind, at) == ("query", epoch)]
+        orders = [with_model for kind, at, _, with_model in grid.sent if (kind, at) == ("train", epoch)]
+        assert queries == [new] * experiment.clients
+        assert not any(orders)
+
+
+def test_a_policy_that_makes_no_probe_sends_the_model_to_the_chosen_alone(tmp_path: Path) -> None:
+    experiment = small(policy={"name": "random-k", "k": 2})
+    _, grid = federate(experiment, tmp_path)
+    assert not any(with_model for kind, _, _, with_model in grid.sent if kind == "query")
+    for epoch in range(experiment.epochs):
+        selected = {client for client, chosen in grid.orders[epoch] if chosen}
+        assert {
+            client for kind, at, client, sent in grid.sent if (kind, at, sent) == ("train", epoch, True)
+        } <= selected

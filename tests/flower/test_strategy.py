@@ -1,0 +1,81 @@
+"""The strategy: who is known, who comes later, who is away, and what it refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flwr.app import ConfigRecord
+from flwr.serverapp.strategy import Strategy
+
+from fallow.errors import ConfigError
+from fallow.flower import FallowStrategy
+from fallow.flower.experiment import Scorer, experiment_strategy
+from fallow.policies.vaoi import VAoI
+from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
+
+
+class Presence(Wire):
+    """A grid whose nodes are there in some rounds only."""
+
+    def __init__(self, experiment: object, root: Path, present: dict[int, set[int]]) -> None:
+        super().__init__(experiment, root)  # type: ignore[arg-type]
+        self.present = present
+        self.strategy: FallowStrategy | None = None
+
+    def get_node_ids(self) -> list[int]:
+        assert self.strategy is not None
+        assert self.strategy.federation is not None
+        return sorted(FIRST_NODE + client for client in self.present[self.strategy.federation.epoch])
+
+
+def run(present: list[set[int]], root: Path, **settings: object) -> tuple[FallowStrategy, Presence]:
+    experiment = small(epochs=len(present), energy={"p": 1.0}, battery={"initial": 10}, **settings)
+    grid = Presence(experiment, root / "nodes", dict(enumerate(present)))
+    strategy = experiment_strategy(experiment, root / "server", patience=0.0, reply_seconds=0.5)
+    grid.strategy = strategy
+    strategy.start(grid, Scorer(experiment).initial(), len(present))
+    return strategy, grid
+
+
+def test_it_is_a_strategy_of_flower_s() -> None:
+    assert isinstance(FallowStrategy(VAoI()), Strategy)
+
+
+@pytest.mark.parametrize("policy", ["vaoi", "fedbacys-odd", "round-robin", "vaoi-parameters"])
+@pytest.mark.parametrize("aggregation", ["received", "all", "buffered"])
+def test_clients_may_come_later_and_stay_away(policy: str, aggregation: str, tmp_path: Path) -> None:
+    everyone = set(range(6))
+    present = [{1, 4}, {1, 4}, everyone, {0, 5}, everyone]
+    strategy, grid = run(present, tmp_path, policy={"name": policy}, aggregation={"name": aggregation})
+    federation = strategy.federation
+    assert federation is not None
+    assert federation.roster.names == [f"client-00000{number}" for number in (1, 4, 0, 2, 3, 5)]
+    assert [row["answered"] for row in federation.rounds] == [2, 2, 6, 2, 6]
+    for epoch, there in enumerate(present):
+        assert {client for client, _ in grid.orders.get(epoch, [])} <= there
+    assert sum(row["updates"] for row in federation.rounds) > 4
+    assert np.isfinite(weights(strategy)).all()
+
+
+def test_ages_belong_to_names_and_not_to_nodes(tmp_path: Path) -> None:
+    everyone = set(range(6))
+    strategy, _ = run([everyone, everyone - {3}, everyone], tmp_path, policy={"k": 1, "mu": 0.0})
+    assert strategy.federation is not None
+    ages = dict(zip(strategy.federation.roster.names, strategy.federation.policy_state.age.tolist(), strict=True))
+    assert sorted(ages.values())[-1] == 3
+    assert ages["client-000003"] <= 2  # it was not there for one of the rounds
+
+
+def test_the_rounds_are_written_as_a_table(tmp_path: Path) -> None:
+    experiment = small(epochs=2)
+    strategy, _ = federate(experiment, tmp_path)
+    assert strategy.federation is not None
+    header, *rows = (tmp_path / "server" / "rounds.csv").read_text().splitlines()
+    assert header.startswith("round,connected,answered,selected,mean_battery,orders,trained,declined,silent,updates")
+    assert [row.split(",")[:3] for row in rows] == [["1", "6", "6"], ["2", "6", "6"]]
+    assert "f1" in header
+
+
+def test_what_it_would_ignore_it_refuses() -> None:
+    with pytest.raises(ConfigError, match="no train_config"):
+        FallowStrategy(VAoI()).start(None, None, train_config=ConfigRecord({"lr": 0.1}))  # type: ignore[arg-type]
