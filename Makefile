@@ -41,6 +41,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/epoch.py
 
+bench-flower: install  ## a round through Flower against an epoch of the simulator
+	$(BIN)/python benchmarks/flower.py
+
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
@@ -52,4 +55,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format bench-world bench-learning kill-test docs clean
+.PHONY: help install demo test test-slow check format bench-world bench-learning bench-flower kill-test docs clean
