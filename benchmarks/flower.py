@@ -139,9 +139,7 @@ def main() -> None:
         model = Scorer(setup).initial()
         print(f"  the model is {sum(len(array.data) for array in model.values()):,} bytes")
         for kind, sizes in grid.bytes.items():
-            print(
-                f"  {kind:22} {len(sizes) / ROUNDS:6.1f} a round, {sum(sizes) / len(sizes):10,.0f} bytes each on average"
-            )
+            print(f"  {kind:22} {len(sizes) / ROUNDS:6.1f} a round, {sum(sizes) / len(sizes):10,.0f} bytes on average")
 
 
 if __name__ == "__main__":

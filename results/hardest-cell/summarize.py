@@ -1,0 +1,140 @@
+"""Makes the tables and figures of this folder from the runs of the sweep in its README.
+
+python results/hardest-cell/summarize.py runs/hardest
+"""
+
+import argparse
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from fallow.config import Experiment
+from fallow.run_directory import CONFIG, SUMMARY
+from fallow.study.figures import COLOURS, DASHES
+from fallow.study.grid import NAMES, POLICIES
+from fallow.study.intervals import interval
+from fallow.study.results import Series, read_epochs
+from fallow.summary import mean_and_spread
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+HERE = Path(__file__).parent
+RULES = {"received": "the paper's aggregation", "shrinkage": "shrinkage, m = 5"}
+Runs = dict[tuple[str, str, int], tuple[dict[str, Any], Series]]
+"""Summary and epochs by aggregation, policy and seed."""
+
+
+def read(folder: Path) -> Runs:
+    runs: Runs = {}
+    for path in sorted(folder.glob(f"*/{SUMMARY}")):
+        experiment = Experiment.from_toml((path.parent / CONFIG).read_text(encoding="utf-8"))
+        key = (experiment.aggregation.name, experiment.policy.name, experiment.seed)
+        runs[key] = (json.loads(path.read_text(encoding="utf-8")), Series(read_epochs(path.parent)))
+    return runs
+
+
+def seeds(runs: Runs, rule: str, *policies: str) -> list[int]:
+    return sorted(set.intersection(*({s for r, p, s in runs if (r, p) == (rule, policy)} for policy in policies)))
+
+
+def write_tables(runs: Runs) -> None:
+    with (HERE / "runs.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        names = ["f1", "best_f1", "accuracy", "energy_total", "starts", "uploads", "stale_uploads"]
+        names += ["clients_never_delivered", "mean_age_selected", "mean_age_delivered"]
+        writer.writerow(["aggregation", "policy", "seed", "late_f1", *names])
+        for (rule, policy, seed), (summary, series) in sorted(runs.items()):
+            writer.writerow([rule, policy, seed, f"{series.late_f1():.4f}", *(summary[name] for name in names)])
+    with (HERE / "scores.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["aggregation", "policy", "seed", "epoch", "f1", "accuracy", "energy_total"])
+        for (rule, policy, seed), (_, series) in sorted(runs.items()):
+            for epoch in np.flatnonzero(~np.isnan(series.epochs["f1"])):
+                f1, accuracy = (f"{series.epochs[name][epoch]:.4f}" for name in ("f1", "accuracy"))
+                writer.writerow(
+                    [rule, policy, seed, epoch + 1, f1, accuracy, int(series.epochs["energy_total"][epoch])]
+                )
+
+
+def table(runs: Runs) -> str:
+    lines = ["| aggregation | policy | F1, last fifth | best F1 | jumps | units | trainings | mean age | seeds |"]
+    lines.append("|---|---|---|---|---|---|---|---|---|")
+    for rule in RULES:
+        for policy in POLICIES:
+            own = [runs[rule, policy, seed] for seed in seeds(runs, rule, policy)]
+            if not own:
+                continue
+            f1 = mean_and_spread([series.late_f1() for _, series in own], 3)
+            best = mean_and_spread([summary["best_f1"] for summary, _ in own], 3)
+            jumps = mean_and_spread([jump(series) for _, series in own], 3)
+            units = mean_and_spread([summary["energy_total"] for summary, _ in own], 0)
+            starts = mean_and_spread([summary["starts"] for summary, _ in own], 0)
+            age = mean_and_spread([series.age() for _, series in own], 2)
+            row = [f"`{rule}`", NAMES[policy], f1, best, jumps, units, starts, age, str(len(own))]
+            lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def jump(series: Series) -> float:
+    """Returns the mean change of F1 from one evaluation to the next, up or down."""
+    f1 = series.epochs["f1"]
+    return float(np.abs(np.diff(f1[~np.isnan(f1)])).mean())
+
+
+def differences(runs: Runs) -> str:
+    lines = []
+    for rule in RULES:
+        for other in POLICIES[1:]:
+            common = seeds(runs, rule, "vaoi", other)
+            if not common:
+                continue
+            pairs = [(runs[rule, "vaoi", seed][1], runs[rule, other, seed][1]) for seed in common]
+            f1 = interval([one.late_f1() - two.late_f1() for one, two in pairs])
+            energy = interval([one.energy() / two.energy() - 1 for one, two in pairs])
+            age = interval([one.age() - two.age() for one, two in pairs])
+            lines.append(f"- `{rule}`, VAoI against {NAMES[other]}: F1 {f1}; energy, as a share, {energy}; age {age}")
+    return "\n".join(lines)
+
+
+def draw(runs: Runs) -> None:
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
+    for axis, (rule, title) in zip(axes, RULES.items(), strict=True):
+        for policy in POLICIES:
+            own = [runs[rule, policy, seed][1].epochs["f1"] for seed in seeds(runs, rule, policy)]
+            if not own:
+                continue
+            values = np.stack(own)
+            measured = np.flatnonzero(~np.isnan(values).any(axis=0))
+            values = values[:, measured]
+            style = {"color": COLOURS[policy], "linewidth": 1.3}
+            axis.plot(measured + 1, values.mean(axis=0), DASHES[policy], label=NAMES[policy], **style)
+            if len(own) > 1:
+                axis.fill_between(
+                    measured + 1, values.min(axis=0), values.max(axis=0), alpha=0.12, linewidth=0, color=COLOURS[policy]
+                )
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("epoch")
+        axis.grid(alpha=0.25)
+    axes[0].set_ylabel("F1, macro")
+    axes[0].legend(fontsize=8, frameon=False)
+    figure.tight_layout()
+    for ending in ("png", "pdf"):
+        figure.savefig(HERE / f"f1.{ending}", dpi=150, metadata={"CreationDate": None} if ending == "pdf" else None)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    runs = read(parser.parse_args().folder)
+    write_tables(runs)
+    draw(runs)
+    print(table(runs), differences(runs), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
