@@ -31,7 +31,7 @@ class Federation:
         name: Random; nodes keep a memory for each federation.
         epoch: t, the next round, from 0.
         roster: The clients.
-        policy_state: The policy's memory, over the roster.
+        policy_state: The policy's memory, over the roster; None while nobody is known.
         aggregation_state: The aggregation rule's memory.
         age: Version ages, reset when an update is received, shape (N,), int32.
         delivered: Clients whose update was received in the round before, shape (N,), bool.
@@ -70,10 +70,10 @@ class Federation:
         self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
 
 
-def begin(model: Named, policy: AnyPolicy, aggregation: AnyAggregation) -> Federation:
+def begin(model: Named, aggregation: AnyAggregation) -> Federation:
     """Returns a new federation."""
     size = sum(array.size for array in model.values())
-    return Federation(model, policy.init(0), aggregation.init(size, np.zeros(0, dtype=np.int64)))
+    return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
 
 
 def save(directory: Path, federation: Federation, description: str) -> None:
@@ -110,13 +110,14 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
             "another directory, or remove it."
         )
     model = {name: arrays[f"model.{name}"] for name in notes["parameters"]}
-    federation = begin(model, policy, aggregation)
+    federation = begin(model, aggregation)
     federation.name, federation.epoch, federation.rounds = notes["name"], notes["epoch"], notes["rounds"]
     federation.roster = Roster(
         notes["names"], [int(node) for node in notes["nodes"]], notes["sizes"], notes["received"]
     )
     federation.age, federation.delivered = arrays["age"].copy(), arrays["delivered"].copy()
-    federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))
+    if federation.age.size:
+        federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))
     federation.aggregation_state = from_arrays(federation.aggregation_state, _part(arrays, "aggregation."))
     return federation
 

@@ -64,6 +64,7 @@ class FallowStrategy(Strategy):
         min_nodes: int = 1,
         patience: float = 60.0,
         reply_seconds: float = 3600.0,
+        query_seconds: float = 300.0,
     ) -> None:
         """Sets the rules of the federation.
 
@@ -76,13 +77,15 @@ class FallowStrategy(Strategy):
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
             min_nodes: How many nodes a round waits for.
             patience: Seconds that it waits; then it goes on with those who are there.
-            reply_seconds: How long a reply is waited for; also the life of a message.
+            reply_seconds: How long the outcome of an order is waited for; also the life of a message.
+            query_seconds: The same for a query, which takes a node no more than a forward pass.
         """
         self.policy = policy
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
         self.staleness = staleness or Constant()
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience, self.reply_seconds = min_nodes, patience, reply_seconds
+        self.query_seconds = min(query_seconds, reply_seconds)
         self.federation: Federation | None = None
         self._distance = getattr(policy, "distance", "features") if getattr(policy, "probes", False) else "none"
         self._has: dict[int, str] = {}  # the model that each node is known to have
@@ -113,7 +116,7 @@ class FallowStrategy(Strategy):
         if train_config or evaluate_config:
             raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
         if timeout is not None:
-            self.reply_seconds = timeout
+            self.reply_seconds, self.query_seconds = timeout, min(self.query_seconds, timeout)
         if self.directory is None:
             return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -204,7 +207,7 @@ class FallowStrategy(Strategy):
         found = None
         if self.directory is not None:
             found = federations.load(self.directory, self.policy, self.aggregation, self._description())
-        self.federation = found or federations.begin(from_array_record(initial_arrays), self.policy, self.aggregation)
+        self.federation = found or federations.begin(from_array_record(initial_arrays), self.aggregation)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
 
@@ -228,7 +231,8 @@ class FallowStrategy(Strategy):
 
     def _message(self, content: RecordDict, node: int, kind: str) -> Message:
         group = str(self._federation().epoch)
-        return Message(content, node, kind, ttl=self.reply_seconds, group_id=group)
+        seconds = self.query_seconds if kind == MessageType.QUERY else self.reply_seconds
+        return Message(content, node, kind, ttl=seconds, group_id=group)
 
     def _query(self, grid: Grid, nodes: set[int]) -> dict[int, Standing]:
         """Asks every node how it stands; asks those again, with the model, who turn out to lack it."""
@@ -250,7 +254,7 @@ class FallowStrategy(Strategy):
             self._message(whole if node in get_model else bare, node, MessageType.QUERY) for node in sorted(nodes)
         ]
         standings = {}
-        for node, reply in sorted(exchange(grid, messages, self.reply_seconds).items()):
+        for node, reply in sorted(exchange(grid, messages, self.query_seconds).items()):
             standing = read_answer(Standing, node, reply)
             if standing is not None:
                 standings[node] = standing
