@@ -89,6 +89,18 @@ def test_a_node_that_is_asked_again_about_an_epoch_that_is_over_says_what_it_sai
     assert after.paid_for == [0]
 
 
+def test_a_training_that_ends_in_the_first_slot_is_remembered_in_that_slot_s_probe(tmp_path: Path) -> None:
+    parts = _parts(EXPERIMENT.to_toml())
+    battery = replace(Emulated.of(EXPERIMENT, 1), slots_per_epoch=6, initial=4)  # six units in slot 1: slots 1 to 6
+    node = Node("me", parts.task(1), battery, tmp_path)
+    assert node.answer(query(node), model_of(node)).distance == np.inf
+    outcome, updates = node.obey(order(node))
+    assert (outcome.trained, updates) == (1, [])
+    standing = node.answer(query(node, epoch=1))
+    assert standing.training
+    assert np.isfinite(standing.distance)
+
+
 def test_a_federation_has_a_memory_of_its_own(node: Node) -> None:
     node.answer(query(node), model_of(node))
     node.obey(order(node))
