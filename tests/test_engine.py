@@ -5,6 +5,7 @@ from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import PolicyError
 from fallow.policies import POLICIES
+from fallow.records import with_ages
 
 
 def experiment(**settings) -> Experiment:
@@ -64,6 +65,21 @@ def test_mean_ages_of_nobody_training_grow_by_one_an_epoch() -> None:
 def test_events_can_be_turned_off() -> None:
     assert all(not r.events for r in Engine(experiment(output={"events": False})))
     assert any(r.events for r in Engine(experiment()))
+
+
+def test_what_ages_hang_on_stands_where_it_happened() -> None:
+    nobody, some = np.array([], dtype=int), np.array([2, 5])
+    late = np.array([1, 0], dtype=np.int32)
+    world = [("upload", 30, some, late), ("select", 30, some, None), ("upload", 41, some, late)]
+    told = with_ages(world, np.array([0, 1]), {41: [5]})
+    assert [(kind, slot, who.tolist()) for kind, slot, who, _ in told] == [
+        ("upload", 30, [2, 5]),
+        ("keep", 30, [0, 1]),
+        ("select", 30, [2, 5]),
+        ("upload", 41, [2, 5]),
+        ("drop", 41, [5]),
+    ]
+    assert with_ages(world, nobody, {}) == world
 
 
 def test_turning_events_off_changes_nothing_else() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fallow.errors import EnergyError, PhysicsError, PolicyError
-from fallow.world import Happenings, Physics, World
+from fallow.happenings import Happenings
+from fallow.world import Physics, World
 
 
 def world(clients: int = 1, *, slots: int = 6, capacity: int = 5, train: int = 3, transmit: int = 1, **more) -> World:

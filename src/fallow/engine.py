@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from fallow.arrays import frozen_copy
 from fallow.config import Experiment
 from fallow.errors import FallowError, PolicyError
+from fallow.happenings import Happenings
 from fallow.paper import next_version_age
 from fallow.policies import EpochView, Mask, Starter
-from fallow.records import EpochRecord
+from fallow.records import EpochRecord, with_ages
 from fallow.rng import Purpose, bernoulli, stream
 from fallow.state import from_arrays, to_arrays
-from fallow.world import Happenings, World
+from fallow.world import World
 
 
 class Engine:
@@ -77,8 +78,9 @@ class Engine:
             record_events=self.experiment.output.events or self.learner is not None,
             watch=watch,
         )
-        learnt = self._learn(now) if self.learner else {}
+        learnt, dropped = self._learn(now) if self.learner else ({}, {})
         mu = self.experiment.policy.mu
+        kept = np.flatnonzero(~(self._distance >= mu)) if self.experiment.output.events else None
         self.age_selected = next_version_age(self.age_selected, self._distance, mu, now.selected)
         self.age_delivered = next_version_age(self.age_delivered, self._distance, mu, now.delivered)
         self.delivered = now.delivered
@@ -101,7 +103,7 @@ class Engine:
             stale_uploads=now.stale_uploads,
             mean_age_selected=float(self.age_selected.mean()),
             mean_age_delivered=float(self.age_delivered.mean()),
-            events=now.events if self.experiment.output.events else [],
+            events=[] if kept is None else with_ages(now.events, kept, dropped),
             **learnt,
         )
         self.epoch += 1
@@ -138,12 +140,17 @@ class Engine:
         if self.learner:
             self.learner.restore(part("learner."))
 
-    def _learn(self, now: Happenings) -> dict[str, Any]:
-        """The learning of epoch t: train what started, aggregate what arrived (Alg. 1, lines 7, 18, 20-21)."""
+    def _learn(self, now: Happenings) -> tuple[dict[str, Any], dict[int, list[int]]]:
+        """The learning of epoch t: train what started, aggregate what arrived (Alg. 1, lines 7, 18, 20-21).
+
+        Returns:
+            What the record says of it, and the clients whose updates were not used, by slot.
+        """
         learner = self.learner
         assert learner is not None  # noqa: S101
         train_loss = learner.train([(slot, who) for kind, slot, who, _ in now.events if kind == "start"], self.epoch)
-        updates = []
+        used = []
+        dropped: dict[int, list[int]] = {}
         for kind, slot, who, staleness in now.events:
             for place, client in enumerate(who.tolist() if kind != "select" else ()):
                 if kind == "start":
@@ -151,8 +158,11 @@ class Engine:
                 elif kind == "finish":
                     learner.finish(client)
                 elif staleness is not None:
-                    updates.append(learner.send(client, int(staleness[place])))
-        used = [update for update in updates if update is not None]
+                    update = learner.send(client, int(staleness[place]))
+                    if update is None:
+                        dropped.setdefault(slot, []).append(client)
+                    else:
+                        used.append(update)
         learner.aggregate(used)
         # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
         now.delivered[:] = False
@@ -160,14 +170,14 @@ class Engine:
         learnt: dict[str, Any] = {
             "train_loss": None if np.isnan(train_loss) else train_loss,
             "aggregated": len(used),
-            "dropped": len(updates) - len(used),
+            "dropped": sum(len(clients) for clients in dropped.values()),
         }
         last = self.epoch + 1 == self.experiment.epochs
         if last or (self.epoch + 1) % self.experiment.learning.eval_every == 0:
             scores = learner.evaluate()
             learnt |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
             learnt["recall"] = tuple(scores.recall.tolist())
-        return learnt
+        return learnt, dropped
 
     def _distances(self, slot: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Returns M_i of this epoch, and the distance that the policy asks for, each of shape (N,).

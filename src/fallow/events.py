@@ -1,11 +1,11 @@
-"""Events as a table: who was selected, started, finished and uploaded, in which slot."""
+"""Events as a table: who was selected, started, finished and uploaded, in which slot, and what ages hang on."""
 
 import numpy as np
 import pyarrow as pa
 
-from fallow.world import Event
+from fallow.happenings import Event
 
-KINDS = ("select", "start", "finish", "upload")
+KINDS = ("select", "start", "finish", "upload", "keep", "drop")
 
 EVENT_SCHEMA = pa.schema(
     [

@@ -1,8 +1,11 @@
 """What a run says of each epoch. ``docs/metrics.md`` describes every column."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from fallow.world import Event
+import numpy as np
+
+from fallow.happenings import Clients, Event
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,22 @@ def columns(classes: int | None) -> tuple[str, ...]:
     if classes is None:
         return COLUMNS
     return (*COLUMNS, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))
+
+
+def with_ages(events: list[Event], kept: Clients, dropped: Mapping[int, list[int]]) -> list[Event]:
+    """Returns the events of an epoch with those added that every client's version age can be told from.
+
+    Args:
+        events: What happened in the world, in order.
+        kept: Clients in whose eyes the model did not change significantly (M_i < μ), so that their age stays.
+        dropped: Clients whose update was received and not used, by slot; to the age it is as if it had not come.
+    """
+    told: list[Event] = []
+    for event in events:
+        kind, slot, *_ = event
+        if kind == "select" and kept.size:
+            told.append(("keep", slot, kept, None))
+        told.append(event)
+        if kind == "upload" and slot in dropped:
+            told.append(("drop", slot, np.array(dropped[slot]), None))
+    return told

@@ -4,7 +4,7 @@ The order within a slot is that of ``docs/reading-the-paper.md``; all clients at
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 from fallow.arrays import frozen_copy
 from fallow.energy import Units
 from fallow.errors import EnergyError, PhysicsError
+from fallow.happenings import Clients, Event, Happenings
 from fallow.policies import Mask, SlotView, checked_mask
-
-Clients = NDArray[np.intp]
-"""Some clients by number, in ascending order."""
-
-Event = tuple[str, int, Clients, NDArray[np.int32] | None]
-"""(kind, slot, clients, staleness in epochs for uploads)."""
 
 
 @dataclass(frozen=True)
@@ -49,33 +44,6 @@ class Physics:
     def clients(self) -> int:
         """N."""
         return self.capacity.size
-
-
-@dataclass
-class Happenings:
-    """What happened in one epoch, over all clients.
-
-    Attributes:
-        selected: The participants 𝒩(t), shape (N,), bool.
-        delivered: Clients of whom an update was received, shape (N,), bool.
-        harvested: Units, before the cap.
-        overflow: Units that the cap turned away.
-        consumed_train: Units spent on trainings.
-        starts: Trainings begun; likewise finishes, uploads, stale_uploads (begun in an earlier epoch), probes.
-        events: What happened to whom, in order, where it was asked for.
-    """
-
-    selected: Mask
-    delivered: Mask
-    harvested: int = 0
-    overflow: int = 0
-    consumed_train: int = 0
-    starts: int = 0
-    finishes: int = 0
-    uploads: int = 0
-    stale_uploads: int = 0
-    probes: int = 0
-    events: list[Event] = field(default_factory=list)
 
 
 class World:

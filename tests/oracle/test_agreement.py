@@ -131,6 +131,8 @@ def lived(experiment: Experiment) -> Trace:
             if kind == "select":
                 assert slot == epoch * experiment.slots_per_epoch
                 mask[who] = True
+            elif kind == "keep":
+                assert slot == epoch * experiment.slots_per_epoch
             elif staleness is None:
                 events[kind] += [(slot, client) for client in who.tolist()]
             else:

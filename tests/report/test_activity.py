@@ -1,30 +1,12 @@
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from fallow.errors import RunDirectoryError
-from fallow.report.activity import KINDS, Events, age_map, read_events, uploads_per_client
+from fallow.events import KINDS
+from fallow.report.activity import read_by_epoch, read_events, uploads_per_client
 from fallow.report.runs import read_runs
 from tests.report.made_runs import live
-
-
-def uploads(*pairs: tuple[int, int]) -> Events:
-    """Uploads as (epoch, client)."""
-    epoch, client = (np.array(column, dtype=np.int32) for column in zip(*pairs, strict=True))
-    return Events(epoch, epoch * 10, client, np.full(len(pairs), KINDS.index("upload"), dtype=np.int8))
-
-
-def test_ages_count_from_the_beginning_and_reset_when_an_update_is_received() -> None:
-    ages = age_map(uploads((1, 0), (2, 1), (2, 0)), clients=2, epochs=4)
-    assert ages.tolist() == [[1, 0, 0, 1], [1, 2, 0, 1]]
-
-
-def test_many_epochs_and_clients_are_averaged_in_bins() -> None:
-    ages = age_map(uploads((0, 0)), clients=200, epochs=600)
-    assert ages.shape == (100, 300)
-    assert ages[0, 0] == pytest.approx((0 + 1 + 1 + 2) / 4)
-    assert ages[99, 299] == pytest.approx(599.5)
 
 
 def test_events_of_a_real_run_agree_with_its_summary(tmp_path: Path) -> None:
@@ -49,3 +31,15 @@ def test_a_broken_events_file_is_named(tmp_path: Path) -> None:
     (run,), _ = read_runs([directory])
     with pytest.raises(RunDirectoryError, match=r"events\.parquet can't be read"):
         read_events(run, KINDS)
+
+
+@pytest.mark.parametrize("piece", [1, 7, 2**18])
+def test_epochs_are_whole_however_the_file_is_cut(piece: int, tmp_path: Path, monkeypatch) -> None:
+    (run,), _ = read_runs([live(tmp_path / "run", epochs=12, energy__p=0.1)])
+    whole = read_events(run, ("start", "upload"))
+    assert len(set(whole.epoch.tolist())) < 12  # in some epochs nothing happens
+    monkeypatch.setattr("fallow.report.activity.PIECE", piece)
+    found = [(events.epoch.tolist(), events.slot.tolist()) for events in read_by_epoch(run, ("start", "upload"))]
+    assert found == [
+        ([epoch] * int((whole.epoch == epoch).sum()), whole.slot[whole.epoch == epoch].tolist()) for epoch in range(12)
+    ]

@@ -11,6 +11,7 @@ import pytest
 
 from fallow.report import write_report
 from tests.report.made_runs import live, make_up
+from tests.report.test_ages import without
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.chrome.service import Service  # noqa: E402
@@ -198,6 +199,24 @@ def test_a_nasty_name_is_shown_as_it_is_written(driver: Any, tmp_path: Path) -> 
     assert nasty in driver.find_element(By.ID, "overview").text
     assert driver.find_elements(By.TAG_NAME, "img") == []
     assert driver.get_log("browser") == []
+
+
+def test_the_age_map_is_of_version_ages(browser: Any) -> None:
+    assert browser.find_element(By.CSS_SELECTOR, "#ages h3").text == "Version age of each client"
+    chart = browser.find_element(By.CSS_SELECTOR, "#ages svg.chart")
+    browser.execute_script("arguments[0].focus()", chart)
+    chart.send_keys(Keys.ARROW_RIGHT)
+    assert browser.find_element(By.ID, "tip").text == "client 0, epoch 0\nversion age\n1 epoch"
+
+
+def test_a_run_whose_events_do_not_tell_the_ages_says_so(driver: Any, tmp_path: Path) -> None:
+    without(live(tmp_path / "runs" / "old", learning__significance=0.5, epochs=12), "keep")
+    report = write_report([tmp_path / "runs"], tmp_path / "out").page
+    driver.get(report.as_uri())
+    wait(driver, lambda: drawn(driver, "ages"))
+    words = driver.find_element(By.ID, "ages").text
+    assert words.startswith("Epochs since the last update received")
+    assert "do not tell which changes were significant, so this is not the version age" in words
 
 
 def test_the_theme_can_be_changed(browser: Any) -> None:

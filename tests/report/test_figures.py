@@ -1,6 +1,8 @@
 from pathlib import Path
 
-from fallow.report.figures import _group, _panels, draw_figures
+import pytest
+
+from fallow.report.figures import _age, _bars, _curves, _group, _panels, draw_figures
 from fallow.report.runs import read_runs
 from tests.report.made_runs import live, make_up
 
@@ -32,3 +34,13 @@ def test_many_settings_make_many_panels(tmp_path: Path) -> None:
     assert list(groups) == [f"p_bc = 0.0{number}" for number in range(1, 6)]
     figure, grid = _panels(groups, 2.0, share=False)
     assert (len(grid), len(figure.axes)) == (5, 6)
+
+
+@pytest.mark.parametrize(("settings", "words"), [(12, []), (14, ["12 of 14 panels are drawn"])])
+def test_panels_that_are_left_out_are_counted(settings: int, words: list[str], tmp_path: Path) -> None:
+    for number in range(settings):
+        make_up(tmp_path / "runs" / str(number), p=0.01 * (number + 1), epochs=10)
+    runs = read_runs([tmp_path / "runs"])[0]
+    for figure in (_bars(_group(runs)), _curves(_group(runs), _age, "epoch", "age")):
+        assert sum(axes.get_visible() for axes in figure.axes) == 12
+        assert [text.get_text().split(";")[0] for text in figure.texts] == words

@@ -8,7 +8,8 @@ import pytest
 from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import FallowError
-from fallow.report.activity import KINDS, Events, read_events
+from fallow.events import KINDS
+from fallow.report.activity import Events, read_events
 from fallow.report.runs import Run, read_runs
 from fallow.report.timeline import choose_clients, choose_window, make_window, replay
 from tests.report.made_runs import SMALL, live
@@ -92,7 +93,14 @@ def test_states_worked_by_hand() -> None:
     settings = {"clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
     run = Run("run", Path("run"), settings, {}, {})
     what = events(
-        ("select", 0, 0), ("start", 1, 0), ("finish", 3, 0), ("upload", 6, 0), ("start", 7, 0), ("start", 9, 1)
+        ("keep", 0, 0),
+        ("select", 0, 0),
+        ("start", 1, 0),
+        ("finish", 3, 0),
+        ("upload", 6, 0),
+        ("drop", 6, 0),
+        ("start", 7, 0),
+        ("start", 9, 1),
     )
     whole = make_window(run, what, (0, 3), [0, 1])
     assert whole.states == ["011122311111", "000000000111"]

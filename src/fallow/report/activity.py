@@ -1,6 +1,9 @@
-"""What events.parquet tells of each client: updates received, how long ago, and what it does in a slot."""
+"""What events.parquet tells of each client: what it does in a slot, and what its version age hangs on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,11 +11,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
+from fallow.events import KINDS
 from fallow.report.runs import EVENTS, Run
 
-KINDS = ("select", "start", "finish", "upload")
-MOST_EPOCHS, MOST_CLIENTS = 300, 100
-"""Cells of an age map; more epochs or clients are averaged into as many bins."""
+ACTS = ("select", "start", "finish", "upload")
+"""What clients do. The other events tell what their version ages hang on."""
+
+PIECE = 2**18
+"""Events that are read at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,66 +37,70 @@ class Events:
 
     def of(self, kind: str) -> "Events":
         """Returns the events of one kind."""
-        chosen = self.kind == KINDS.index(kind)
+        return self[self.kind == KINDS.index(kind)]
+
+    def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Events":
         return Events(self.epoch[chosen], self.slot[chosen], self.client[chosen], self.kind[chosen])
 
 
 def read_events(run: Run, kinds: tuple[str, ...], epochs: int | None = None) -> Events:
-    """Returns the events of some kinds, of the first epochs or of all.
+    """Returns the events of some kinds, of the first epochs or of all."""
+    return _joined(list(_pieces(run, kinds, epochs)))
 
-    The file is read piece by piece, since selections can be many times as many as all other events.
-    """
+
+def read_by_epoch(run: Run, kinds: tuple[str, ...]) -> Iterator[Events]:
+    """Yields the events of some kinds for each epoch of a run, in order; of an epoch without any, none."""
+    held, epoch, end_of_run = _joined([]), 0, len(run.epochs["stored"])
+    for piece in _pieces(run, kinds):
+        held = _joined([held, piece])
+        last = int(held.epoch[-1]) if held.epoch.size else epoch  # it may go on in the next piece
+        last = max(epoch, min(last, end_of_run))
+        bounds = np.searchsorted(held.epoch, np.arange(epoch, last + 1)).tolist()
+        for first, end in pairwise(bounds):
+            yield held[first:end]
+        held, epoch = held[bounds[-1] :], last
+    bounds = np.searchsorted(held.epoch, np.arange(epoch, end_of_run + 1)).tolist()
+    for first, end in pairwise(bounds):
+        yield held[first:end]
+
+
+def _pieces(run: Run, kinds: tuple[str, ...], epochs: int | None = None) -> Iterator[Events]:
+    """Yields the events piece by piece, since those of one kind can be many times as many as all others."""
     path = run.directory / EVENTS
     wanted = [KINDS.index(kind) for kind in kinds]
-    columns: list[list[NDArray[np.int32]]] = [[], [], [], []]
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=2**18, columns=["epoch", "slot", "client", "kind"]):
+            for batch in file.iter_batches(batch_size=PIECE, columns=["epoch", "slot", "client", "kind"]):
                 epoch, slot, client = (batch.column(name).to_numpy() for name in ("epoch", "slot", "client"))
                 kind = _codes(batch.column(batch.schema.get_field_index("kind")))
                 kept = np.isin(kind, wanted)
                 if epochs is not None:
                     kept &= epoch < epochs
-                for column, values in zip(columns, (epoch, slot, client, kind), strict=True):
-                    column.append(values[kept].astype(np.int32))
+                piece = Events(epoch, slot, client, kind)[kept]
+                if piece.client.size and not 0 <= piece.client.min() <= piece.client.max() < run.settings["clients"]:
+                    raise RunDirectoryError(
+                        f"{path} holds client {piece.client.max()}, and the run has {run.settings['clients']} clients, "
+                        "from 0."
+                    )
+                yield piece
                 if epochs is not None and epoch.size and epoch[-1] >= epochs:
-                    break
+                    return
     except (OSError, pa.ArrowException, KeyError) as error:
         raise RunDirectoryError(f"{path} can't be read: {error}.") from error
-    epoch, slot, client, kind = (np.concatenate([np.zeros(0, np.int32), *column]) for column in columns)
-    if client.size and (client.min() < 0 or client.max() >= run.settings["clients"]):
-        raise RunDirectoryError(
-            f"{path} holds client {client.max()}, and the run has {run.settings['clients']} clients, from 0."
-        )
-    return Events(epoch, slot, client, kind.astype(np.int8))
+
+
+def _joined(pieces: list[Events]) -> Events:
+    def column(name: str) -> list[Any]:
+        return [getattr(piece, name) for piece in pieces]
+
+    none = np.zeros(0, dtype=np.int32)
+    epoch, slot, client = (np.concatenate([none, *column(name)]) for name in ("epoch", "slot", "client"))
+    return Events(epoch, slot, client, np.concatenate([none.astype(np.int8), *column("kind")]))
 
 
 def uploads_per_client(uploads: Events, clients: int) -> NDArray[np.int64]:
     """Returns how many updates of each client were received, shape (N,), int64."""
     return np.bincount(uploads.client, minlength=clients)
-
-
-def age_map(uploads: Events, clients: int, epochs: int) -> NDArray[np.float64]:
-    """Returns the epochs since the last update received, averaged in bins.
-
-    In the epoch of an update it is 0. Before a client's first update it counts from the beginning of the run: t + 1.
-
-    Returns:
-        Shape (at most MOST_CLIENTS, at most MOST_EPOCHS), float64.
-    """
-    rows, columns = min(clients, MOST_CLIENTS), min(epochs, MOST_EPOCHS)
-    row_of = np.arange(clients) * rows // clients
-    members = np.bincount(row_of, minlength=rows)
-    total = np.zeros((rows, columns))
-    width = np.zeros(columns)
-    last = np.full(clients, -1, dtype=np.int64)
-    bounds = np.searchsorted(uploads.epoch, np.arange(epochs + 1))
-    for epoch in range(epochs):
-        last[uploads.client[bounds[epoch] : bounds[epoch + 1]]] = epoch
-        column = epoch * columns // epochs
-        total[:, column] += np.bincount(row_of, weights=epoch - last, minlength=rows) / members
-        width[column] += 1
-    return total / width
 
 
 def _codes(column: pa.Array) -> NDArray[np.int8]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError
-from fallow.report.activity import KINDS, age_map, read_events, uploads_per_client
+from fallow.report.activity import ACTS, read_events, uploads_per_client
+from fallow.report.ages import age_map
 from fallow.report.differences import (
     Place,
     order_lines,
@@ -20,9 +21,10 @@ from fallow.report.differences import (
     varying,
 )
 from fallow.report.labels import mix_key, read_label_mix
-from fallow.report.runs import TOTALS, Run, Unfinished, flatten
+from fallow.report.runs import TOTALS, Run, Unfinished
 from fallow.report.series import MOST_POINTS, as_numbers, epoch_series, score_series, thin
 from fallow.report.timeline import choose_clients, choose_window, make_window, most_epochs
+from fallow.settings import flatten
 
 MOST_DETAILED = 12
 """Runs that are shown slot by slot and client by client."""
@@ -119,16 +121,16 @@ def _detail(run: Run) -> dict[str, Any]:
     if not run.has_events:
         return {"ages": None, "window": None, "why": "This run kept no events (output.events = false)."}
     clients, epochs = run.settings["clients"], len(run.epochs["stored"])
-    acts = read_events(run, ("start", "upload"))
-    ages = _matrix(age_map(acts.of("upload"), clients, epochs))
+    values, exact = age_map(run)
+    ages = {"map": _matrix(values), "exact": exact}
     limit = most_epochs(run)
     if limit < 1:
         return {"ages": ages, "window": None, "why": f"A timeline is not drawn for as many as {clients:,} clients."}
-    starts = acts.of("start")
+    starts = read_events(run, ("start",))
     window = choose_window(starts, epochs, limit)
     shown = choose_clients(starts, window, clients)
     try:
-        made = make_window(run, read_events(run, KINDS, window[1]), window, shown)
+        made = make_window(run, read_events(run, ACTS, window[1]), window, shown)
     except (FallowError, KeyError, TypeError, ValueError) as error:  # a config that somebody has edited
         return {"ages": ages, "window": None, "why": f"A timeline can't be drawn: {error}"}
     return {

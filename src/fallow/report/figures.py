@@ -24,6 +24,8 @@ USES = (("training", "consumed_train"), ("sending", "consumed_tx"), ("probing", 
 OVERFLOW = ("overflow", "overflow")
 HATCHES = ("", "////", "....", "xx")
 MOST_PANELS = 12
+"""Panels of a figure; how many more there are is written below it."""
+
 STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -73,13 +75,18 @@ def _group(runs: Sequence[Run]) -> Groups:
     places = place_runs(runs)
     lines = order_lines(place.line for place in places)
     groups: Groups = {}
-    for panel in order_panels(places)[:MOST_PANELS]:
+    for panel in order_panels(places):
         groups[panel] = {}
         for line in lines:
             own = [run for run, place in zip(runs, places, strict=True) if (place.panel, place.line) == (panel, line)]
             if own:
                 groups[panel][line] = own
     return groups
+
+
+def _lines(groups: Groups) -> list[str]:
+    """Returns the lines of the panels that are drawn."""
+    return order_lines(line for own in list(groups.values())[:MOST_PANELS] for line in own)
 
 
 def _score_by_epoch(run: Run) -> Curve:
@@ -98,16 +105,20 @@ def _age(run: Run) -> Curve:
 
 
 def _panels(groups: Groups, height: float, *, share: bool) -> tuple["Figure", list["Axes"]]:
+    """Returns a figure with room for each panel, as far as they are drawn."""
     from matplotlib.figure import Figure
 
-    columns = min(3, len(groups))
-    rows = -(-len(groups) // columns)
+    count = min(len(groups), MOST_PANELS)
+    columns = min(3, count)
+    rows = -(-count // columns)
     figure = Figure(figsize=(4.2 if columns == 1 else 3.1 * columns, height * rows + 0.5))
     figure.set_layout_engine("constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share).ravel().tolist()
-    for spare in grid[len(groups) :]:
+    for spare in grid[count:]:
         spare.set_visible(False)
-    return figure, grid[: len(groups)]
+    if len(groups) > count:
+        figure.supxlabel(f"{count} of {len(groups)} panels are drawn; report.html shows all of them.", fontsize=8)
+    return figure, grid[:count]
 
 
 def _curves(
@@ -117,9 +128,9 @@ def _curves(
     if not groups:
         return None
     figure, grid = _panels(groups, 2.6, share=top is not None)
-    lines = order_lines(line for own in groups.values() for line in own)
+    lines = _lines(groups)
     seen: dict[str, Any] = {}
-    for axes, (panel, own) in zip(grid, groups.items(), strict=True):
+    for axes, (panel, own) in zip(grid, groups.items(), strict=False):
         for line, runs in own.items():
             number = lines.index(line)
             x, mean, least, greatest = band([curve(run) for run in runs])
@@ -149,10 +160,10 @@ def _curves(
 
 def _bars(groups: Groups) -> "Figure":
     """Draws a stacked bar for each line of each panel: what the energy was used for, and what was lost."""
-    lines = order_lines(line for own in groups.values() for line in own)
+    lines = _lines(groups)
     figure, grid = _panels(groups, 0.8 + 0.3 * len(lines), share=True)
     handles: dict[str, Any] = {}
-    for axes, (panel, own) in zip(grid, groups.items(), strict=True):
+    for axes, (panel, own) in zip(grid, groups.items(), strict=False):
         left = np.zeros(len(lines))
         for number, (use, key) in enumerate((*USES, OVERFLOW)):
             units = np.array([np.mean([run.summary[key] for run in own[line]]) if line in own else 0 for line in lines])

@@ -14,6 +14,7 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
+from fallow.settings import flatten
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 
@@ -123,14 +124,6 @@ def natural(text: str) -> tuple[tuple[int, int | str], ...]:
         else:
             pieces.append((1, character))
     return tuple(pieces)
-
-
-def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Returns a nested table as one of dotted keys."""
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from fallow.arrays import per_client
 from fallow.energy import ENERGY_MODELS, Harvest, Units
 from fallow.errors import FallowError
+from fallow.events import KINDS
 from fallow.options import option_names, with_options
 from fallow.policies import Mask, SlotView
-from fallow.report.activity import KINDS, Events
+from fallow.report.activity import Events
 from fallow.report.runs import Run
 from fallow.world import Physics, World
 
@@ -25,6 +26,8 @@ MOST_CLIENT_SLOTS = 30_000_000
 """Client-slots that a replay may take: a second or so."""
 
 IDLE, TRAINING, WAITING, SENDING = "0123"
+NEXT = {"start": TRAINING, "finish": WAITING, "upload": IDLE}
+"""What follows an event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,12 +234,12 @@ def _states(events: Events, client: int, first: int, end: int) -> str:
     state, since = IDLE, first
     for kind, slot in zip(events.kind[own].tolist(), events.slot[own].tolist(), strict=True):
         name = KINDS[kind]
-        if name == "select" or slot >= end:
+        if name not in NEXT or slot >= end:
             continue
         begin = slot + 1 if name == "finish" else slot  # the slot of the last batch is a slot of training
         for place in range(max(since, first), max(begin, first)):
             states[place - first] = state
-        state, since = {"start": TRAINING, "finish": WAITING, "upload": IDLE}[name], begin
+        state, since = NEXT[name], begin
         if name == "upload":
             if slot >= first:
                 states[slot - first] = SENDING

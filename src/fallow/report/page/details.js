@@ -9,7 +9,7 @@ function chooseInside(runs) {
   at("inside-lead").textContent = few
     ? `${detailed.length} of the ${contents.runs.length} runs are kept in this detail, to keep the page small: ` +
       "the first seed of each line, as far as there is room."
-    : "Chosen clients and slots, and how long the server has not heard of each client.";
+    : "Chosen clients and slots, and how old the news of each client is.";
   const figures = ["timeline", "ages", "mix"].map(at);
   if (!within.length) {
     at("inside-choice").replaceChildren(
@@ -60,7 +60,7 @@ function rangeOf(place, bins, total) {
   return first >= last ? String(first) : `${first}–${last}`;
 }
 
-function ageMap(run, matrix) {
+function ageMap(run, { map: matrix, exact }) {
   const client = (row) => rangeOf(row, matrix.rows, run.clients);
   const epoch = (column) => rangeOf(column, matrix.columns, run.epochs);
   const binned = matrix.rows < run.clients || matrix.columns < run.epochs;
@@ -68,24 +68,26 @@ function ageMap(run, matrix) {
     matrix,
     columnsOf: run.epochs,
     rowsOf: run.clients,
-    label: "Epochs since the last update received",
+    label: exact ? "Version age of each client" : "Epochs since the last update received",
     unit: "epochs",
     xTitle: "epoch",
     yTitle: "client",
     tell: (row, column, value) => [
       `client ${client(row)}, epoch ${epoch(column)}`,
-      [[null, "since the last update", count(value, "epoch")]],
+      [[null, exact ? "version age" : "since the last update", count(value, "epoch")]],
     ],
   };
-  const hint =
-    "Counted from the beginning until a client’s first update. Whether a change was significant is not recorded, " +
-    `so this is not the version age.${binned ? " Each cell is the mean of several clients or epochs." : ""}`;
+  const what = exact
+    ? "At the end of each epoch, reset when an update is received."
+    : "Counted from the beginning until a client’s first update. The events of this run do not tell which changes were " +
+      "significant, so this is not the version age.";
+  const hint = what + (binned ? " Each cell is the mean of several clients or epochs." : "");
   heatMap(at("ages"), map, hint, (cells) => {
     const rows = Array.from({ length: matrix.rows }, (_, row) => {
       const own = cells.slice(row * matrix.columns, (row + 1) * matrix.columns);
       return [client(row), say(mean(own)), Math.max(...own), own.at(-1)];
     });
-    return table(map.label, ["client", "mean", "longest", "at the end"], rows);
+    return table(map.label, ["client", "mean", "greatest", "at the end"], rows);
   });
 }
 
