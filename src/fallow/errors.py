@@ -41,5 +41,9 @@ class CheckpointError(FallowError):
     """A checkpoint can't be used."""
 
 
+class TrackerError(FallowError):
+    """A tracker could not be told of a run."""
+
+
 class RunDirectoryError(FallowError):
     """A run directory can't be written or read."""

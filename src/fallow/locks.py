@@ -23,14 +23,19 @@ class DirectoryLock:
             self._descriptor = None
 
 
-def lock(directory: Path) -> DirectoryLock:
-    """Returns the lock of a directory; that another process writes to it is an error."""
+def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
+    """Returns the lock of a directory; that another process writes to it is an error.
+
+    Args:
+        directory: It must be there.
+        patience: Seconds to wait for another writer; None waits as long as one takes to go away.
+    """
     try:
         import fcntl
     except ImportError:  # not on Windows: there a second writer is the user's own care
         return DirectoryLock(None)
     descriptor = os.open(directory, os.O_RDONLY)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

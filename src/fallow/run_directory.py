@@ -2,27 +2,31 @@
 
 A directory without summary.json is not a finished run. While a run goes on, checkpoint.fallow holds its state and
 events/ the events so far; both go when it is finished. After a kill, the tables are cut back to the checkpoint.
+Trackers write to folders of their own, and change nothing else.
 """
 
 import csv
 import hashlib
 import os
 import shutil
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from safetensors.numpy import save as tensors_to_bytes
 
 from fallow.checkpoint import PART, read_checkpoint, write_atomically, write_checkpoint
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.errors import RunDirectoryError
-from fallow.events import EVENT_SCHEMA, events_table
+from fallow.errors import RunDirectoryError, TrackerError
 from fallow.locks import lock
 from fallow.records import EpochRecord, columns
+from fallow.settings import flatten
 from fallow.summary import Totals, summarise, to_json
+from fallow.tables import Tables, join_events, read_rows
+from fallow.trackers import FOLDERS, Row, TrackedRun
+from fallow.trackers.group import TrackerGroup
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 CHECKPOINT, EVENT_PARTS, MODEL = "checkpoint.fallow", "events", "model.safetensors"
@@ -55,6 +59,12 @@ def clear(directory: Path) -> None:
     shutil.rmtree(directory / EVENT_PARTS, ignore_errors=True)
 
 
+def clear_trackers(directory: Path) -> None:
+    """Removes what trackers wrote of a run."""
+    for name in FOLDERS:
+        shutil.rmtree(directory / name, ignore_errors=True)
+
+
 def is_finished(directory: Path) -> bool:
     """Tells whether a directory holds a finished run."""
     return (directory / SUMMARY).exists()
@@ -67,10 +77,10 @@ def tidy(directory: Path) -> None:
 
 
 def read_experiment(directory: Path) -> Experiment:
-    """Returns the resolved experiment of a run directory."""
+    """Returns the resolved experiment of a run directory; whether it could be run here does not matter."""
     if not (directory / CONFIG).is_file():
         raise RunDirectoryError(f"{directory} is no run directory: it has no {CONFIG}.")
-    return Experiment.read(directory / CONFIG)
+    return Experiment.read(directory / CONFIG, to_run=False)
 
 
 class RunWriter:
@@ -88,51 +98,73 @@ class RunWriter:
         self.totals = Totals()
         self._columns = columns(engine.classes)
         self._config = engine.experiment.to_toml().encode()
+        self._trackers = TrackerGroup(engine.experiment.output.trackers)
 
     def begin(self, *, overwrite: bool = False) -> None:
         """Makes the directory ready for a new run; one that is there is replaced only with `overwrite`."""
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True)
-            self._lock = lock(self.directory)
-            check_free(self.directory, overwrite=overwrite)
-            clear(self.directory)
-            write_atomically(self.directory / CONFIG, self._config)
-            with (self.directory / EPOCHS).open("w", newline="", encoding="utf-8") as file:
-                csv.DictWriter(file, self._columns).writeheader()
-        except OSError as error:
-            raise self._unwritable(error) from error
+        self._begin(overwrite=overwrite, again=False)
 
     def resume(self) -> None:
         """Takes up the run from its checkpoint; without one, from the beginning."""
         checkpoint = self.directory / CHECKPOINT
         if not checkpoint.exists():
-            self.begin(overwrite=True)
+            self._begin(overwrite=True, again=True)
             return
         self._lock = lock(self.directory)
         arrays, notes = read_checkpoint(checkpoint)
-        if notes["config"] != hashlib.sha256((self.directory / CONFIG).read_bytes()).hexdigest():
+        self._config = (self.directory / CONFIG).read_bytes()
+        if notes["config"] != hashlib.sha256(self._config).hexdigest():
             raise RunDirectoryError(
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
         self.engine.restore(arrays)
         self.totals = Totals(**notes["totals"])
         self._cut_back(notes["table_bytes"])
+        tracked = self.engine.experiment.output.trackers
+        self._begin_trackers(read_rows(self.directory / EPOCHS) if tracked else [])
 
     def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any]:
         """Writes the epochs of the engine as they come, then the summary, which it returns."""
         every = self.engine.experiment.output.checkpoint_every
         try:
-            with Tables(self.directory, self._columns, self.engine) as tables:
+            with Tables(self.directory / EPOCHS, self.directory / EVENT_PARTS, self._columns) as tables:
                 for record in epochs:
                     tables.write(record)
                     self.totals.add(record)
+                    self._trackers.log(record)
                     if self.engine.epoch % every == 0 or self.engine.epoch == self.engine.experiment.epochs:
+                        self._trackers.flush()
                         self._checkpoint(tables.settle())
-            return self._finish()
+            summary = self._finish()
         except OSError as error:
             raise self._unwritable(error) from error
         finally:
             self._lock.close()
+        self._trackers.complain(f"The run in {self.directory} is finished and whole. ")
+        return summary
+
+    def _begin(self, *, overwrite: bool, again: bool) -> None:
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._lock = lock(self.directory)
+            check_free(self.directory, overwrite=overwrite)
+            clear(self.directory)
+            if not again:
+                clear_trackers(self.directory)
+            write_atomically(self.directory / CONFIG, self._config)
+            with (self.directory / EPOCHS).open("w", newline="", encoding="utf-8") as file:
+                csv.DictWriter(file, self._columns).writeheader()
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._begin_trackers([])
+
+    def _begin_trackers(self, past: list[Row]) -> None:
+        settings = flatten(tomllib.loads(self._config.decode()))
+        try:
+            self._trackers.begin(TrackedRun(self.directory, settings, past))
+        except TrackerError:
+            self._lock.close()
+            raise
 
     def _checkpoint(self, table_bytes: int) -> None:
         notes = {
@@ -160,6 +192,7 @@ class RunWriter:
             network, weights = engine.learner.task.network, engine.learner.weights
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
         summary = summarise(engine, self.totals)
+        self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
         write_atomically(directory / SUMMARY, to_json(summary))
         tidy(directory)
         return summary
@@ -167,58 +200,3 @@ class RunWriter:
     def _unwritable(self, error: OSError) -> RunDirectoryError:
         kept = " What the last checkpoint holds is safe." if (self.directory / CHECKPOINT).exists() else ""
         return RunDirectoryError(f"{self.directory} can't be written to: {error.strerror or error}.{kept}")
-
-
-class Tables:
-    """epochs.csv and the part of the events that is being written; `settle` makes both safe."""
-
-    def __init__(self, directory: Path, names: tuple[str, ...], engine: Engine) -> None:
-        self._file = (directory / EPOCHS).open("a", newline="", encoding="utf-8")
-        self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
-        self._folder = directory / EVENT_PARTS
-        self._engine = engine
-        self._events: pq.ParquetWriter | None = None
-
-    def write(self, record: EpochRecord) -> None:
-        """Writes a row, and the events behind it."""
-        self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
-        if record.events:
-            if self._events is None:
-                self._folder.mkdir(exist_ok=True)
-                self._part = self._folder / f"{record.epoch:09}.parquet"
-                self._events = pq.ParquetWriter(self._part.with_suffix(".open"), EVENT_SCHEMA)
-            self._events.write_table(events_table(record.epoch, record.events))
-
-    def settle(self) -> int:
-        """Puts everything on the disk; returns the length of epochs.csv."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        if self._events is not None:
-            self._events.close()
-            self._events = None
-            open_part = self._part.with_suffix(".open")
-            with open_part.open("rb") as file:
-                os.fsync(file.fileno())
-            open_part.replace(self._part)
-        return self._file.tell()
-
-    def __enter__(self) -> "Tables":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._events is not None:
-            self._events.close()
-        self._file.close()
-
-
-def join_events(parts: Path, path: Path) -> None:
-    """Joins the parts of the events, in order, into one file."""
-    whole = path.with_name(path.name + PART)
-    with pq.ParquetWriter(whole, EVENT_SCHEMA) as writer:
-        for part in sorted(parts.glob("*.parquet")):
-            with pq.ParquetFile(part) as file:
-                for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
-    with whole.open("rb") as file:
-        os.fsync(file.fileno())
-    whole.replace(path)

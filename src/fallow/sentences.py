@@ -17,6 +17,7 @@ WANTED = {
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "string_type": "must be a text",
+    "tuple_type": "must be a list",
     "string_too_short": "must not be empty",
     "model_type": "must be a section, a table in TOML",
     "dict_type": "must be a section, a table in TOML",

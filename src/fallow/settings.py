@@ -1,6 +1,7 @@
 """Tables of settings before they are an experiment: read from TOML, changed by ``key=value``."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,11 @@ def thawed(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [thawed(item) for item in value]
     return {key: thawed(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Returns a nested table as one of dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat

@@ -18,6 +18,7 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         "model.name",
         "aggregation.name",
         "staleness.name",
+        "output.trackers",
     }
     for names in found.values():
         for name, line in names.items():

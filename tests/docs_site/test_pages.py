@@ -8,15 +8,26 @@ import pytest
 from fallow.policies import EpochView
 from fallow.policies.check import check_policy
 from fallow.rng import Purpose
+from fallow.trackers import TrackedRun
 from tests.docs_site.reader import DOCS, blocks, follow
 from tests.test_docs import names, rows
 
 
 @pytest.mark.parametrize(
-    "page", ["index.md", "write-a-policy.md", "bring-your-own.md", "reproducibility.md", "many-runs.md"]
+    "page",
+    [
+        "index.md",
+        "write-a-policy.md",
+        "bring-your-own.md",
+        "reproducibility.md",
+        "many-runs.md",
+        "flower.md",
+        "trackers.md",
+    ],
 )
 def test_following_a_page_to_the_letter_works(page: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)  # pages speak of a user who has not set it
     assert follow(page, tmp_path) >= 5
 
 
@@ -31,6 +42,11 @@ def test_the_policy_of_the_page_has_fifteen_lines_and_keeps_its_contract() -> No
 
 def test_the_page_names_all_that_a_policy_sees() -> None:
     assert names("write-a-policy.md", "What it sees") == [field.name for field in fields(EpochView)]
+
+
+def test_the_page_names_all_that_a_tracker_is_told_of_a_run() -> None:
+    told = {name for name in vars(TrackedRun) if isinstance(getattr(TrackedRun, name), property)}
+    assert set(names("trackers.md", "Your own")) == told | {field.name for field in fields(TrackedRun)}
 
 
 def test_the_page_names_every_random_stream() -> None:

@@ -16,7 +16,7 @@ ALL = {"config.toml", "epochs.csv", "events.parquet", "model.safetensors", "summ
 
 def run(directory: Path, *more: str) -> dict[str, bytes]:
     invoke(app, "run", *(f"--set={setting}" for setting in (*SETTINGS, *more)), "--out", str(directory))
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def column(table: bytes, name: str) -> list[str]:
         ("compute.workers=1", set()),  # only the directory and the time are others
         ("compute.workers=2", {"config.toml"}),
         ("output.checkpoint_every=2", {"config.toml"}),
+        ("output.trackers=tensorboard", {"config.toml"}),
         ("output.events=false", {"config.toml", "events.parquet"}),
         ("compute.strategy=spread", {"config.toml", "epochs.csv", "model.safetensors", "summary.json"}),
         ("seed=1", ALL),

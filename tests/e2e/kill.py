@@ -1,12 +1,14 @@
 """Kills runs at random moments, resumes them with other numbers of workers, and compares every byte at the end.
 
     python -m tests.e2e.kill --kills 500
+    python -m tests.e2e.kill --kills 40 --policy vaoi --tracker tensorboard
 
 Half of the kills come from outside at a random time. The others strike in the middle of writing: right before or right
-after a random fsync, rename or truncation.
+after a random fsync, rename or truncation. With a tracker, every point that it shows is compared with the table too.
 """
 
 import argparse
+import operator
 import os
 import random
 import signal
@@ -22,6 +24,15 @@ import sklearn.datasets  # noqa: F401  # what takes long to load is loaded once,
 import fallow.task  # noqa: F401
 from fallow.cli import app
 from fallow.policies import POLICIES
+from fallow.trackers import TRACKERS
+from tests.trackers.points import (
+    Points,
+    as_float32,
+    mlflow_points,
+    own_store,
+    table_points,
+    tensorboard_points,
+)
 
 FILES = ("config.toml", "epochs.csv", "events.parquet", "model.safetensors", "summary.json")
 SETTINGS = (
@@ -97,9 +108,18 @@ def contents(directory: Path) -> dict[str, bytes]:
     return {name: (directory / name).read_bytes() for name in FILES}
 
 
-def torment(policy: str, kills: int, rng: random.Random, folder: Path) -> int:
+def shown(tracker: str, directory: Path) -> tuple[Points, Points]:
+    """Returns what a tracker shows of a run, and what it should show."""
+    expected = table_points(directory)
+    if tracker == "tensorboard":
+        return tensorboard_points(directory), as_float32(expected)
+    return mlflow_points(own_store(directory), directory.name)[0], expected
+
+
+def torment(policy: str, kills: int, rng: random.Random, folder: Path, tracker: str | None = None) -> int:
     """Kills and resumes runs of a policy until `kills` have struck; returns how many runs that took."""
-    settings = [f"--set={setting}" for setting in (*SETTINGS, f"policy.name={policy}")]
+    tracked = [f"output.trackers={tracker}"] if tracker else []
+    settings = [f"--set={setting}" for setting in (*SETTINGS, f"policy.name={policy}", *tracked)]
     longest = finish(["run", *settings, "--out", str(folder / "reference")])
     expected = contents(folder / "reference")
     struck = runs = 0
@@ -114,9 +134,11 @@ def torment(policy: str, kills: int, rng: random.Random, folder: Path) -> int:
         finish(["resume", str(directory)] if (directory / "config.toml").exists() else command)
         found = contents(directory)
         different = [name for name in FILES if found[name] != expected[name]]
-        left = {path.name for path in directory.iterdir()} - set(FILES)
+        left = {path.name for path in directory.iterdir()} - {*FILES, tracker}
         if different or left:
             sys.exit(f"{policy}: after {struck} kills, different {different}, left over {left}, in {directory}.")
+        if tracker and operator.ne(*shown(tracker, directory)):
+            sys.exit(f"{policy}: after {struck} kills, {tracker} shows something else than the table, in {directory}.")
     return runs
 
 
@@ -125,6 +147,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--policy", action="append", choices=list(POLICIES), help="may be repeated; default: every one")
+    parser.add_argument("--tracker", choices=list(TRACKERS))
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
     rng = random.Random(seed)  # noqa: S311
@@ -132,7 +155,7 @@ def main() -> None:
     each = -(-options.kills // len(policies))
     for policy in policies:
         with tempfile.TemporaryDirectory() as folder:
-            runs = torment(policy, each, rng, Path(folder))
+            runs = torment(policy, each, rng, Path(folder), options.tracker)
         print(f"{policy}: {each} kills in {runs} runs, the same bytes each time (seed {seed})", flush=True)
 
 

@@ -18,6 +18,14 @@ def test_sixty_kills_over_all_policies_change_no_byte() -> None:
     assert result.stdout.count("the same bytes each time") == 10
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("tracker", "kills"), [("tensorboard", "30"), ("mlflow", "10")])
+def test_kills_at_any_moment_leave_every_point_of_a_tracker_there_once(tracker: str, kills: str) -> None:
+    command = [sys.executable, "-m", "tests.e2e.kill", "--kills", kills, "--policy", "vaoi", "--tracker", tracker]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_a_few_kills_change_no_byte() -> None:
     command = [sys.executable, "-m", "tests.e2e.kill", "--kills", "4", "--seed", "5", "--policy", "vaoi"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, Te
 from rich.table import Table
 
 from fallow import data
-from fallow.cli.screen import console, errors
+from fallow.cli.screen import Json, console, errors, print_json
 from fallow.data.cache import default_data_dir
 from fallow.names import resolve
 from fallow.rng import MAX_SEED
@@ -57,21 +57,30 @@ def fetch(
 
 
 @data_app.command("list")
-def list_datasets(data_dir: DataDir = None) -> None:
+def list_datasets(data_dir: DataDir = None, as_json: Json = False) -> None:
     """List the datasets, and whether those that must be fetched are there."""
+    folder = data_dir or default_data_dir()
+    found = {name: _described(dataset, data_dir) for name, dataset in data.DATASETS.items()}
+    if as_json:
+        print_json({"directory": str(folder), "datasets": found})
+        return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "what", "state"):
         table.add_column(heading)
-    for name, dataset in data.DATASETS.items():
-        published = getattr(dataset, "published", None)
-        state = "ready"
-        if published is not None:
-            state = "fetched" if published.is_cached(data_dir) else "not fetched"
-        table.add_row(name, (dataset.__doc__ or "").split("\n")[0], state)
+    for name, about in found.items():
+        table.add_row(name, about["what"], about["state"])
     table.add_row("npz:PATH", "Your arrays x, y, x_test, y_test in a NumPy archive.", "")
     table.add_row("module:function", "What your own function returns.", "")
     console.print(table, highlight=False, markup=False)
-    console.print(f"\nFetched data is kept in {data_dir or default_data_dir()}.", highlight=False, markup=False)
+    console.print(f"\nFetched data is kept in {folder}.", highlight=False, markup=False)
+
+
+def _described(dataset: type, data_dir: Path | None) -> dict[str, str]:
+    published = getattr(dataset, "published", None)
+    state = "ready"
+    if published is not None:
+        state = "fetched" if published.is_cached(data_dir) else "not fetched"
+    return {"what": (dataset.__doc__ or "").split("\n")[0], "state": state}
 
 
 @data_app.command("label-mix")

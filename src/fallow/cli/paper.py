@@ -1,12 +1,13 @@
 """``fallow paper``: the paper's study, its figures and its claims."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fallow.checkpoint import write_atomically
-from fallow.cli.screen import console
+from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, carry_out
 from fallow.settings import override
 from fallow.study.claims import judge
@@ -28,23 +29,31 @@ def paper(
     out: Annotated[Path, typer.Option(help="Folder of the study; one that is there goes on.")] = Path("runs/paper"),
     workers: Workers = 0,
     dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
+    if dry_run and as_json:
+        raise typer.BadParameter("a dry run has no results.", param_hint="--json")
     chosen = _checked(scale)
     shared, grid = study(chosen, seeds, _settings(setting or []))
     runs = plan(shared, grid, out / "runs")
     planned = plan_variants(shared, seeds, out / "sensitivity") if sensitivity else []
     defaults = plan_defaults(shared, seeds, out / "sensitivity") if sensitivity else {}
     everything = runs + [run for _, own in planned for run in own] + [run for own in defaults.values() for run in own]
-    carry_out(everything, out, workers, dry_run=dry_run, show_table=False)
+    with words_aside(as_json):
+        carry_out(everything, out, workers, dry_run=dry_run, show_table=False)
     if dry_run:
         return
     results = read_results(runs)
-    draw_figures(results, out / "figures")
+    figures = draw_figures(results, out / "figures")
     variants = [(variant, compare_variant(own, defaults[variant.policy])) for variant, own in planned]
     claims = judge(results, *_sizes(runs[0]))
     page = claims_page(claims, scale, seeds, len(results), len(runs), variants)
     write_atomically(out / "claims.md", page.encode())
+    if as_json:
+        judged = [asdict(claim) for claim in claims]
+        print_json({"page": str(out / "claims.md"), "figures": [str(path) for path in figures], "claims": judged})
+        return
     for claim in claims:
         console.print(f"{claim.verdict:14} {claim.text}", highlight=False, markup=False)
     console.print(f"The claims, with figures, are in {out / 'claims.md'}", highlight=False, markup=False)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fallow.cli.screen import console, errors
+from fallow.cli.screen import Json, console, errors, print_json
 from fallow.report import Written, write_report
 
 
@@ -14,13 +14,19 @@ def report(
         list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders that contain them at any depth.")
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write the report.")] = Path("report"),
+    as_json: Json = False,
 ) -> None:
     """Write report.html, one file that works offline, and figures as PDF and PNG."""
     written = write_report(directories, out)
     _say_unfinished(written)
+    if as_json:
+        unfinished = [{"name": one.name, "done": one.done, "epochs": one.epochs} for one in written.unfinished]
+        figures = [str(path) for path in written.figures]
+        print_json({"page": str(written.page), "figures": figures, "runs": written.runs, "unfinished": unfinished})
+        return
     runs = "1 run" if written.runs == 1 else f"{written.runs:,} runs"
-    figures = f"{len(written.figures) // 2} figures as PDF and PNG"
-    console.print(f"The report of {runs} is in {written.page}, with {figures}.", highlight=False, markup=False)
+    with_figures = f"with {len(written.figures) // 2} figures as PDF and PNG"
+    console.print(f"The report of {runs} is in {written.page}, {with_figures}.", highlight=False, markup=False)
 
 
 def _say_unfinished(written: Written) -> None:

@@ -1,15 +1,16 @@
 """``fallow run`` and ``fallow resume``: one experiment into one run directory."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from fallow.cli.screen import console, errors, with_progress
+from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.run_directory import RunWriter, check_free, is_finished, read_experiment, tidy
+from fallow.run_directory import SUMMARY, RunWriter, check_free, is_finished, read_experiment, tidy
 
 SUMMARY_LINES = (
     ("F1, macro, at the end", "f1", ""),
@@ -41,16 +42,19 @@ def run(
         Path | None, typer.Option(help="Run directory; without it, the next free one under runs/.", show_default=False)
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is there.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Run one experiment and write its run directory."""
-    experiment = Experiment.read(config, setting or ())
-    directory = out or _next_free(experiment)
-    check_free(directory, overwrite=overwrite)
-    engine = Engine(experiment)
-    _warn(engine)
-    writer = RunWriter(engine, directory)
-    writer.begin(overwrite=overwrite)
-    _write(writer)
+    with words_aside(as_json):
+        experiment = Experiment.read(config, setting or ())
+        directory = out or _next_free(experiment)
+        check_free(directory, overwrite=overwrite)
+        engine = Engine(experiment)
+        _warn(engine)
+        writer = RunWriter(engine, directory)
+        writer.begin(overwrite=overwrite)
+        summary = _write(writer)
+    _show(directory, summary, as_json=as_json)
 
 
 def resume(
@@ -58,16 +62,23 @@ def resume(
     workers: Annotated[
         int | None, typer.Option(min=0, help="Threads, in place of compute.workers; changes no result.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Go on with a run from its last checkpoint."""
-    experiment = read_experiment(directory)
-    if is_finished(directory):
-        tidy(directory)
-        console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
-        return
-    writer = RunWriter(Engine(experiment, workers=workers), directory)
-    writer.resume()
-    _write(writer)
+    with words_aside(as_json):
+        experiment = read_experiment(directory)
+        if is_finished(directory):
+            tidy(directory)
+            console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
+            summary = None
+        else:
+            experiment.check()
+            writer = RunWriter(Engine(experiment, workers=workers), directory)
+            writer.resume()
+            summary = _write(writer)
+    if summary or as_json:
+        found = summary or json.loads((directory / SUMMARY).read_text(encoding="utf-8"))
+        _show(directory, found, as_json=as_json)
 
 
 def _warn(engine: Engine) -> None:
@@ -79,16 +90,22 @@ def _warn(engine: Engine) -> None:
             errors.print("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
 
 
-def _write(writer: RunWriter) -> None:
+def _write(writer: RunWriter) -> dict[str, Any]:
     engine = writer.engine
     epochs = with_progress(engine, engine.experiment.epochs, engine.experiment.policy.name, done=engine.epoch)
     try:
-        summary = writer.write(epochs)
+        return writer.write(epochs)
     except KeyboardInterrupt:
         errors.print(f"Stopped; `fallow resume {writer.directory}` goes on.", highlight=False, markup=False)
         raise typer.Exit(130) from None
+
+
+def _show(directory: Path, summary: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"directory": str(directory), **summary})
+        return
     console.print(as_table(summary))
-    console.print(f"Written to {writer.directory}", highlight=False, markup=False)
+    console.print(f"Written to {directory}", highlight=False, markup=False)
 
 
 def _next_free(experiment: Experiment) -> Path:

@@ -9,21 +9,20 @@ from rich.table import Table
 
 from fallow.choices import CHOICES
 from fallow.cli.run import as_table
-from fallow.cli.screen import console
+from fallow.cli.screen import Json, console, print_json
 from fallow.errors import RunDirectoryError
 from fallow.run_directory import CHECKPOINT, SUMMARY, is_finished, read_experiment
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+from fallow.trackers import TRACKERS
 
 
 def list_choices(as_json: Json = False) -> None:
-    """List policies, energy models, datasets, models and rules, with a line each."""
+    """List policies, energy models, datasets, models, rules and trackers, with a line each."""
     found = {
         f"{choice.section}.{choice.field}": {name: _first_line(cls) for name, cls in choice.table.items()}
         for choice in CHOICES
-    }
+    } | {"output.trackers": {name: _first_line(cls) for name, cls in TRACKERS.items()}}
     if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(found)
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     for setting, names in found.items():
