@@ -102,8 +102,10 @@ def differences(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> None:
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
-    for axis, (rule, title) in zip(axes, RULES.items(), strict=True):
+    rules = {rule: title for rule, title in RULES.items() if any(key[0] == rule for key in runs)}
+    figure, grid = plt.subplots(1, len(rules), figsize=(4.5 * len(rules), 3.4), sharey=True, squeeze=False)
+    axes = grid[0]
+    for axis, (rule, title) in zip(axes, rules.items(), strict=True):
         for policy in POLICIES:
             own = [runs[rule, policy, seed][1].epochs["f1"] for seed in seeds(runs, rule, policy)]
             if not own:
