@@ -6,18 +6,17 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import FallowError
 from fallow.records import EpochRecord
-from fallow.run_directory import CONFIG, RunWriter
+from fallow.run_directory import CONFIG, RunWriter, is_finished
 from fallow.sweep import PlannedRun
 
 REPORT_SECONDS = 0.2
@@ -38,21 +37,58 @@ class Progress:
 
 
 def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int], None]) -> None:
-    """Begins a run, or goes on with it, with one thread: a sweep's processes share the processors."""
+    """Begins a run, or goes on with it, with one thread: a sweep's processes share the processors.
+
+    `on_epoch` hears of an epoch before it is written: it can still stop a run that is no longer this process's own.
+    """
+    if is_finished(directory):  # by a worker that died before it could say so
+        on_epoch(experiment.epochs)
+        return
     engine = Engine(experiment, workers=1)
     writer = RunWriter(engine, directory)
+    on_epoch(0)
     writer.resume() if (directory / CONFIG).exists() else writer.begin()
 
     def epochs() -> Iterator[EpochRecord]:
         on_epoch(engine.epoch)
         for record in engine:
-            yield record
             on_epoch(engine.epoch)
+            yield record
 
     writer.write(epochs())
 
 
-def run_all(runs: list[PlannedRun], processes: int) -> Iterator[Progress]:
+def answer(
+    toml: str, directory: Path, say: Callable[[int], None], seconds: float = REPORT_SECONDS
+) -> tuple[int, bool, str | None]:
+    """Carries out a run; returns the epochs done, whether it is finished, and why not.
+
+    Args:
+        toml: The experiment.
+        directory: Where to.
+        say: Told, every so many `seconds`, how many epochs are done.
+        seconds: How often.
+    """
+    said = 0.0
+    epochs = 0
+
+    def on_epoch(epoch: int) -> None:
+        nonlocal said, epochs
+        epochs = epoch
+        if time.monotonic() - said > seconds:
+            said = time.monotonic()
+            say(epoch)
+
+    try:
+        carry_out(Experiment.from_toml(toml), directory, on_epoch)
+    except FallowError as error:
+        return epochs, False, str(error)
+    except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
+        return epochs, False, f"{type(error).__name__}: {error}"
+    return epochs, True, None
+
+
+def run_all(runs: list[PlannedRun], processes: int) -> Generator[Progress, None, None]:
     """Carries out runs, so many at a time, and yields how they go. Closing the iterator ends the processes."""
     waiting = deque((run, 1) for run in runs)
     busy: dict[Connection, tuple[BaseProcess, PlannedRun, int]] = {}
@@ -107,7 +143,7 @@ def serve(pipe: Connection) -> None:
             toml, directory = pipe.recv()
         except EOFError:
             return
-        pipe.send(_answer(pipe, toml, directory))
+        pipe.send(answer(toml, directory, lambda epochs: pipe.send((epochs,))))
 
 
 def _die_with(parent: int) -> None:
@@ -115,23 +151,3 @@ def _die_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(REPORT_SECONDS)
     os._exit(1)
-
-
-def _answer(pipe: Connection, toml: str, directory: Path) -> tuple[Any, ...]:
-    said = 0.0
-    epochs = 0
-
-    def on_epoch(epoch: int) -> None:
-        nonlocal said, epochs
-        epochs = epoch
-        if time.monotonic() - said > REPORT_SECONDS:
-            said = time.monotonic()
-            pipe.send((epoch,))
-
-    try:
-        carry_out(Experiment.from_toml(toml), directory, on_epoch)
-    except FallowError as error:
-        return epochs, False, str(error)
-    except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
-        return epochs, False, f"{type(error).__name__}: {error}"
-    return epochs, True, None

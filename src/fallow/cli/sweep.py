@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +11,9 @@ from rich.box import SIMPLE
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from fallow import pool, ray_pool
 from fallow.cli.screen import console, errors
 from fallow.estimate import estimate_seconds
-from fallow.pool import run_all
 from fallow.run_directory import is_finished
 from fallow.summary import mean_and_spread
 from fallow.sweep import TABLE, PlannedRun, check_directories, finished_rows, plan, read_grid, write_table
@@ -28,6 +29,14 @@ Setting = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change one setting of every run; may be repeated."),
 ]
 Workers = Annotated[int, typer.Option(min=0, help="Runs at a time; 0 is one for each processor.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Ray cluster: auto, HOST:PORT, ray://HOST:PORT, or local for this machine alone.",
+        show_default=False,
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many runs, and about how long, and stop.")]
 
 
@@ -40,11 +49,12 @@ def sweep(
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; a sweep that is there goes on.")] = Path("runs/sweep"),
     workers: Workers = 0,
+    ray: Ray = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run a grid of experiments; what is finished is kept, what was killed goes on."""
     shared, grid = read_grid(config, setting or (), axis or ())
-    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run, ray=ray)
 
 
 def compare(
@@ -54,15 +64,24 @@ def compare(
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; one that is there goes on.")] = Path("runs/compare"),
     workers: Workers = 0,
+    ray: Ray = None,
     dry_run: DryRun = False,
 ) -> None:
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
     shared, grid = read_grid(config, setting or (), ())
     grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
-    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run)
+    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run, ray=ray)
 
 
-def carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool, show_table: bool = True) -> None:
+def carry_out(
+    runs: list[PlannedRun],
+    out: Path,
+    workers: int,
+    *,
+    dry_run: bool,
+    show_table: bool = True,
+    ray: str | None = None,
+) -> None:
     """Carries out what is left of the runs, shows how it goes, and writes their table."""
     check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
@@ -72,8 +91,10 @@ def carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool,
         return
     failures: dict[str, str] = {}
     begin = time.monotonic()
+    reports = pool.run_all(left, processes) if ray is None else ray_pool.run_all(left, out, ray, workers)
     try:
-        failures = _show(left, out, processes, done=len(runs) - len(left), total=len(runs))
+        with closing(reports):
+            failures = _show(left, out, reports, total=len(runs))
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
         raise typer.Exit(130) from None
@@ -90,17 +111,17 @@ def carry_out(runs: list[PlannedRun], out: Path, workers: int, *, dry_run: bool,
         raise typer.Exit(1)
 
 
-def _show(left: list[PlannedRun], out: Path, processes: int, *, done: int, total: int) -> dict[str, str]:
-    """Carries out the runs and shows each that is under way, and the whole; returns the failures."""
+def _show(left: list[PlannedRun], out: Path, reports: Iterable[pool.Progress], *, total: int) -> dict[str, str]:
+    """Shows each run that is under way, and the whole, while they are carried out; returns the failures."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
     failures: dict[str, str] = {}
     tasks: dict[str, TaskID] = {}
     epochs_of: dict[str, int] = {}
-    finished = 0
+    finished = total - len(left)
     with Progress(*columns, TimeRemainingColumn(), console=errors, disable=not errors.is_terminal) as progress:
         epochs = sum(run.experiment.epochs for run in left)
         whole = progress.add_task(f"epochs of {len(left)} runs", total=epochs)
-        for said in run_all(left, processes):
+        for said in reports:
             name = str(said.run.directory.relative_to(out))
             if name not in tasks:
                 tasks[name] = progress.add_task(name, total=said.run.experiment.epochs)
@@ -112,7 +133,7 @@ def _show(left: list[PlannedRun], out: Path, processes: int, *, done: int, total
             if said.failure or said.finished:
                 finished += 1
                 progress.remove_task(tasks[name])
-                progress.update(whole, description=f"epochs, {done + finished} of {total} runs done")
+                progress.update(whole, description=f"epochs, {finished} of {total} runs done")
     return failures
 
 
