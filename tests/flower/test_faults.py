@@ -294,7 +294,7 @@ def test_another_experiment_can_not_go_on_in_the_same_directory(tmp_path: Path) 
 
 
 def test_two_servers_can_not_share_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fallow.locks.PATIENCE", 0.0)
+    monkeypatch.setattr("fallow.flower.strategy.LOCK_SECONDS", 0.0)
     experiment = small(epochs=1)
 
     class Second(Wire):

@@ -9,6 +9,7 @@ from fallow import __version__
 from fallow.cli.check import check
 from fallow.cli.config import config
 from fallow.cli.data import data_app
+from fallow.cli.flower import flower_app
 from fallow.cli.paper import paper
 from fallow.cli.report import report
 from fallow.cli.run import resume, run
@@ -33,6 +34,7 @@ app.command("list")(list_choices)
 app.command()(check)
 app.command()(config)
 app.add_typer(data_app, name="data")
+app.add_typer(flower_app, name="flower")
 
 
 def _show_version(wanted: bool) -> None:

@@ -41,6 +41,9 @@ from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, Starter
 from fallow.state import take_rows, to_arrays
 
+LOCK_SECONDS = 120.0
+"""How long a server waits for one before it, which may not notice at once that its SuperLink died."""
+
 EvaluateFunction = Callable[[int, ArrayRecord], MetricRecord | None]
 
 
@@ -120,7 +123,7 @@ class FallowStrategy(Strategy):
         if self.directory is None:
             return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
         self.directory.mkdir(parents=True, exist_ok=True)
-        held = lock(self.directory)
+        held = lock(self.directory, LOCK_SECONDS)
         try:
             return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
         finally:

@@ -1,0 +1,98 @@
+"""``fallow flower``, but for what takes a real federation (tests/flower/test_federation.py)."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fallow.cli import app, flower
+from fallow.flower.keys import make_keys
+from tests.cli.runner import fail, invoke
+
+
+def test_new_writes_an_app_once(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(app, "flower", "new", "solar") == "The app is in solar; its README.md has every command.\n"
+    code, words = fail(capsys, monkeypatch, "flower", "new", "solar")
+    assert (code, words) == (2, "Error: solar is there and not empty; choose another directory.\n")
+
+
+def test_keys_says_what_it_made(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = invoke(app, "flower", "keys", "solar", "--nodes", "1").split()
+    assert made == [f"solar/keys/{name}" for name in ("ca.key", "ca.crt", "server.key", "server.crt", "node-00")] + [
+        "solar/keys/node-00.pub"
+    ]
+    assert invoke(app, "flower", "keys", "solar", "--nodes", "1") == "All keys are in solar/keys already.\n"
+
+
+@pytest.mark.parametrize("command", [["new", "solar"], ["keys", "solar"]])
+def test_without_flower_there_is_one_sentence(command: list[str], tmp_path: Path) -> None:
+    code = "import sys; sys.modules['flwr'] = None; from fallow.cli import main; sys.argv[0] = 'fallow'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "flower", *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: Flower is not installed; run pip install 'fallow[flower]'.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+class CaughtError(Exception):
+    """In place of a SuperNode."""
+
+
+@pytest.fixture
+def started(monkeypatch) -> dict[str, Any]:
+    """What a SuperNode would be started with."""
+    seen: dict[str, Any] = {}
+
+    def supervise(command, environment, _tell) -> None:
+        seen.update(command=command(), environment=environment)
+        raise CaughtError
+
+    monkeypatch.setattr(flower, "supervise", supervise)
+    return seen
+
+
+def settings(started: dict[str, Any]) -> dict[str, Any]:
+    command = started["command"]
+    return tomllib.loads(Path(command[command.index("--node-config") + 1]).read_text())
+
+
+def test_a_node_has_its_key_its_number_and_a_home_of_its_own(tmp_path: Path, monkeypatch, started) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FLWR_HOME", "/another/home")
+    make_keys(tmp_path / "keys", nodes=1)
+    with pytest.raises(CaughtError):
+        invoke(
+            app, "flower", "node", "keys/node-00", "--number", "0", "--config", "shade=0.5", "--config", "roof=south"
+        )
+    home = str(tmp_path / "nodes" / "node-00")
+    assert settings(started) == {"fallow-dir": home, "partition-id": 0, "shade": 0.5, "roof": "south"}
+    assert started["environment"]["FLWR_HOME"] == f"{home}/flower"
+    assert started["environment"]["FLWR_TELEMETRY_ENABLED"] == "0"
+    command = started["command"]
+    assert command[command.index("--root-certificates") + 1] == "keys/ca.crt"
+    assert command[command.index("--auth-supernode-private-key") + 1] == "keys/node-00"
+    assert command[command.index("--host") + 1] == "127.0.0.1"
+    assert "--insecure" not in command
+
+
+@pytest.mark.parametrize(
+    ("options", "identity"), [([], "node-00"), (["--identity", 'the "south" roof'], 'the "south" roof')]
+)
+def test_a_node_without_a_number_has_a_name(options, identity, tmp_path: Path, monkeypatch, started) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_keys(tmp_path / "keys", nodes=1)
+    with pytest.raises(CaughtError):
+        invoke(app, "flower", "node", "keys/node-00", *options)
+    assert settings(started) == {"fallow-dir": str(tmp_path / "nodes" / "node-00"), "identity": identity}
+
+
+def test_a_node_without_its_key_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, words = fail(capsys, monkeypatch, "flower", "node", "keys/node-00")
+    assert (code, words) == (2, "Error: keys/node-00 is not there; `fallow flower keys` makes keys.\n")

@@ -1,0 +1,93 @@
+"""A program that is supervised: started again whatever ends it, and ended with all that it started."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+DEADLINE = 60.0
+
+SUPERVISE = """
+import sys
+from fallow.cli import supervisor
+
+supervisor.FIRST_PAUSE = supervisor.LONGEST_PAUSE = 0.05
+command, environment = ["sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}
+supervisor.supervise(lambda: command, environment, lambda words: print(words, flush=True))
+"""
+
+PROGRAM = """
+echo $$ >> lives
+sleep 1000 &
+echo $! >> children
+wait
+"""
+
+
+def wait(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def numbers(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.fixture
+def supervised(tmp_path: Path):
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(program: str) -> subprocess.Popen[bytes]:
+        with (tmp_path / "words").open("wb") as words:
+            started.append(subprocess.Popen([sys.executable, "-c", SUPERVISE, program], cwd=tmp_path, stdout=words))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+    for pid in numbers(tmp_path / "lives") + numbers(tmp_path / "children"):
+        if is_alive(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_program_that_ends_is_started_again(supervised, tmp_path: Path) -> None:
+    process = supervised("echo $$ >> lives; exit 7")
+    wait(lambda: len(numbers(tmp_path / "lives")) >= 3)
+    process.terminate()
+    assert process.wait(DEADLINE) == 128 + signal.SIGTERM
+    assert "It ended with code 7; starting it again in 0.05 seconds." in (tmp_path / "words").read_text()
+
+
+def test_what_a_killed_program_leaves_behind_is_killed_before_the_next_life(supervised, tmp_path: Path) -> None:
+    supervised(PROGRAM)
+    wait(lambda: len(numbers(tmp_path / "children")) == 1)
+    (first,), (child,) = numbers(tmp_path / "lives"), numbers(tmp_path / "children")
+    os.kill(first, signal.SIGKILL)
+    wait(lambda: len(numbers(tmp_path / "lives")) == 2)
+    assert not is_alive(child)
+    assert is_alive(numbers(tmp_path / "lives")[1])
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT])
+def test_whoever_stops_the_supervisor_stops_the_program_and_its_children(word: int, supervised, tmp_path: Path) -> None:
+    process = supervised(PROGRAM)
+    wait(lambda: len(numbers(tmp_path / "children")) == 1)
+    process.send_signal(word)
+    process.wait(DEADLINE)
+    assert not any(map(is_alive, numbers(tmp_path / "lives") + numbers(tmp_path / "children")))
+    assert len(numbers(tmp_path / "lives")) == 1
