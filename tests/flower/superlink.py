@@ -186,8 +186,7 @@ class RealFederation(App):
         link = self.lasting.pop("superlink")
         link.kill()
         link.wait()
-        # Its server app notices within a second or, waiting for a reply, not until the SuperLink is back: as if the whole
-        # machine had gone down, it goes too.
+        # Its server app may not notice until the SuperLink is back; it goes too, as if the machine had gone down.
         for pid in marked(self.mark, "flwr-serverapp"):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
