@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.checkpoint import Arrays, read_checkpoint, write_atomically, write_checkpoint
+from fallow.checkpoint import Arrays, read_checkpoint, write_checkpoint
 from fallow.errors import CheckpointError
 from fallow.flower.messages import Named
 from fallow.flower.roster import Roster
 from fallow.learning.aggregation import AnyAggregation
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, to_arrays
+from fallow.sweep import write_table
 
 CHECKPOINT = "federation.fallow"
 ROUNDS = "rounds.csv"
@@ -95,7 +96,7 @@ def save(directory: Path, federation: Federation, description: str) -> None:
         "rounds": federation.rounds,
     }
     write_checkpoint(directory / CHECKPOINT, arrays, notes)
-    write_rounds(directory / ROUNDS, federation.rounds)
+    write_table(directory / ROUNDS, federation.rounds)
 
 
 def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str) -> Federation | None:
@@ -120,14 +121,6 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
         federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))
     federation.aggregation_state = from_arrays(federation.aggregation_state, _part(arrays, "aggregation."))
     return federation
-
-
-def write_rounds(path: Path, rounds: list[Row]) -> None:
-    """Writes the rounds as CSV, in one step."""
-    names = list(dict.fromkeys(name for row in rounds for name in row))
-    lines = [",".join(names)]
-    lines += [",".join("" if row.get(name) is None else str(row[name]) for name in names) for row in rounds]
-    write_atomically(path, ("\n".join(lines) + "\n").encode())
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:
