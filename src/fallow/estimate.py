@@ -1,12 +1,49 @@
 """How long runs will take: their trainings are counted without learning, and one of each kind of work is timed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from fallow.config import Experiment
 from fallow.engine import Engine
+from fallow.run_directory import is_finished
+from fallow.sweep import PlannedRun
+from fallow.threads import available_processors
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What many runs will take.
+
+    Attributes:
+        runs: How many there are.
+        finished: How many of them need nothing more.
+        at_once: How many of the others run at a time.
+        seconds: About how long they take, all in all.
+    """
+
+    runs: int
+    finished: int
+    at_once: int
+    seconds: float
+
+
+def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
+    """Times one run for each kind, of those that differ by more than their seed.
+
+    Args:
+        runs: Of which some may be finished.
+        workers: How many run at a time; 0 is one for each processor.
+    """
+    left = [run for run in runs if not is_finished(run.directory)]
+    at_once = min(workers or available_processors(), max(len(left), 1))
+    kinds: dict[str, list[PlannedRun]] = {}
+    for run in left:
+        kinds.setdefault(run.experiment.model_copy(update={"seed": 0}).to_toml(), []).append(run)
+    seconds = sum(estimate_seconds(alike[0].experiment) * len(alike) for alike in kinds.values()) / at_once
+    return Forecast(len(runs), len(runs) - len(left), at_once, seconds)
 
 
 def estimate_seconds(experiment: Experiment) -> float:

@@ -3,10 +3,12 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -143,7 +145,9 @@ def serve(pipe: Connection) -> None:
             toml, directory = pipe.recv()
         except EOFError:
             return
-        pipe.send(answer(toml, directory, lambda epochs: pipe.send((epochs,))))
+        with redirect_stdout(sys.stderr):  # standard output is the parent's, and may have to be JSON
+            said = answer(toml, directory, lambda epochs: pipe.send((epochs,)))
+        pipe.send(said)
 
 
 def _die_with(parent: int) -> None:

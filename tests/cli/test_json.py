@@ -1,6 +1,8 @@
 """With --json, standard output is one JSON document, whatever else there is to say."""
 
+import csv
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from fallow.cli import app
 from fallow.cli.screen import console
+from fallow.cli.sweep import Outcome
 from fallow.data import DATASETS
 from fallow.study.claims import Claim
 from tests.e2e.test_resume import begin
@@ -121,11 +124,13 @@ def test_report_prints_what_it_wrote(tmp_path: Path) -> None:
 
 
 def test_paper_prints_the_claims(tmp_path: Path, monkeypatch) -> None:
-    def carry_out(*_: object, **__: object) -> None:
+    def carry_out(*_: object, **__: object) -> Outcome:
         console.print("36 of 36 runs finished")
+        return Outcome(36, [], {}, tmp_path / "table.csv")
 
     paper_command = sys.modules["fallow.cli.paper"]  # in its package the function bears the name
     monkeypatch.setattr(paper_command, "carry_out", carry_out)
+    monkeypatch.setattr(paper_command, "read_results", lambda _: {"a": "result"})
     monkeypatch.setattr(paper_command, "draw_figures", lambda _, folder: [folder / "f1.png"])
     monkeypatch.setattr(paper_command, "judge", lambda *_: [Claim("It rains.", "not decided", ["once"])])
     monkeypatch.setattr(paper_command, "_sizes", lambda _: (10, 1000))
@@ -136,10 +141,35 @@ def test_paper_prints_the_claims(tmp_path: Path, monkeypatch) -> None:
     assert "36 of 36 runs finished" in result.stderr
 
 
-def test_a_dry_run_of_the_paper_has_no_json(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["paper", "--dry-run", "--json", "--out", str(tmp_path)])
-    assert result.exit_code == 2
-    assert result.stdout == ""
+@pytest.mark.parametrize("command", ["sweep", "compare"])
+def test_many_runs_print_their_rows(command: str, tmp_path: Path) -> None:
+    grid = ("--grid", "policy.name=vaoi,fedavg") if command == "sweep" else ("--policies=vaoi,fedavg", "--seeds=1")
+    found, result = ask(command, *SMALL, *grid, "--out", str(tmp_path))
+    assert (found["runs"], found["failures"], found["table"]) == (2, {}, str(tmp_path / "table.csv"))
+    with Path(found["table"]).open() as file:
+        assert [row["energy_total"] for row in csv.DictReader(file)] == [
+            str(row["energy_total"]) for row in found["rows"]
+        ]
+    assert [row["policy.name"] for row in found["rows"]] == ["vaoi", "fedavg"]
+    assert "2 of 2 runs finished" in result.stderr
+
+
+@pytest.mark.usefixtures("loud")
+def test_many_runs_print_what_failed_and_exit_with_1() -> None:
+    grid = ("--grid", "policy.name=loud_policy:Wrong")
+    command = (sys.executable, "-m", "fallow", "sweep", "--set=clients=12", "--set=epochs=4", *grid, "--json")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stderr
+    assert "selecting" in result.stderr  # also from the processes that carry out the runs
+    found = json.loads(result.stdout)
+    assert found["failures"].keys() == {"name=loud_policy:Wrong"}
+    assert (found["runs"], found["rows"], found["table"]) == (1, [], None)
+
+
+def test_a_dry_run_prints_its_forecast(tmp_path: Path) -> None:
+    found, _ = ask("sweep", *SMALL, "--grid", "seed=0,1", "--workers=2", "--dry-run", "--out", str(tmp_path / "none"))
+    assert found.pop("seconds") >= 0
+    assert found == {"runs": 2, "finished": 0, "at_once": 2}
 
 
 def test_an_error_leaves_standard_output_empty(tmp_path: Path, capsys, monkeypatch) -> None:

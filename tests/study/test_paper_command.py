@@ -1,19 +1,40 @@
+import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from fallow import data
 from fallow.cli import app
+from fallow.cli.sweep import Outcome
 from fallow.errors import DataError
+from fallow.sweep import PlannedRun
 from tests.cli.runner import invoke
+from tests.report.made_runs import make_up
 
 
 def test_a_dry_run_of_an_unknown_scale_is_refused() -> None:
-    from typer.testing import CliRunner
-
     result = CliRunner().invoke(app, ["paper", "--scale", "tiny"])
     assert result.exit_code == 2
     assert "'tiny' is not one of smoke, half, full" in result.output
+
+
+def test_what_finished_is_shown_though_a_run_failed(tmp_path: Path, monkeypatch) -> None:
+    """Nothing that was computed is lost; the exit code tells."""
+    paper_command = sys.modules["fallow.cli.paper"]  # in its package the function bears the name
+
+    def carry_out(runs: list[PlannedRun], *_: object, **__: object) -> Outcome:
+        for run in runs:
+            if run.point == {"data.alpha": 10.0, "energy.p": 0.1, "policy.name": "vaoi", "seed": 0}:
+                make_up(run.directory, epochs=12)
+        return Outcome(len(runs), [], {"the others": "They failed."}, tmp_path / "table.csv")
+
+    monkeypatch.setattr(paper_command, "carry_out", carry_out)
+    monkeypatch.setattr(paper_command, "_sizes", lambda _: (10, 1000))
+    result = CliRunner().invoke(app, ["paper", "--scale=smoke", "--seeds=1", "--sensitivity", "--out", str(tmp_path)])
+    assert result.exit_code == 1, result.output
+    assert "1 of 36 runs" in (tmp_path / "claims.md").read_text()
+    assert len(list((tmp_path / "figures").iterdir())) == 6
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import typer
 
 from fallow.checkpoint import write_atomically
 from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.cli.sweep import DryRun, Setting, Workers, carry_out
+from fallow.cli.sweep import DryRun, Setting, Workers, carry_out, show_forecast
 from fallow.settings import override
 from fallow.study.claims import judge
 from fallow.study.figures import draw_figures
@@ -32,19 +32,20 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
-    if dry_run and as_json:
-        raise typer.BadParameter("a dry run has no results.", param_hint="--json")
     chosen = _checked(scale)
     shared, grid = study(chosen, seeds, _settings(setting or []))
     runs = plan(shared, grid, out / "runs")
     planned = plan_variants(shared, seeds, out / "sensitivity") if sensitivity else []
     defaults = plan_defaults(shared, seeds, out / "sensitivity") if sensitivity else {}
     everything = runs + [run for _, own in planned for run in own] + [run for own in defaults.values() for run in own]
-    with words_aside(as_json):
-        carry_out(everything, out, workers, dry_run=dry_run, show_table=False)
     if dry_run:
+        show_forecast(everything, workers, as_json=as_json)
         return
+    with words_aside(as_json):
+        outcome = carry_out(everything, out, workers, show_table=False)
     results = read_results(runs)
+    if not results:
+        outcome.leave()
     figures = draw_figures(results, out / "figures")
     variants = [(variant, compare_variant(own, defaults[variant.policy])) for variant, own in planned]
     claims = judge(results, *_sizes(runs[0]))
@@ -53,10 +54,11 @@ def paper(
     if as_json:
         judged = [asdict(claim) for claim in claims]
         print_json({"page": str(out / "claims.md"), "figures": [str(path) for path in figures], "claims": judged})
-        return
-    for claim in claims:
-        console.print(f"{claim.verdict:14} {claim.text}", highlight=False, markup=False)
-    console.print(f"The claims, with figures, are in {out / 'claims.md'}", highlight=False, markup=False)
+    else:
+        for claim in claims:
+            console.print(f"{claim.verdict:14} {claim.text}", highlight=False, markup=False)
+        console.print(f"The claims, with figures, are in {out / 'claims.md'}", highlight=False, markup=False)
+    outcome.leave()
 
 
 def _checked(scale: str) -> Scale:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from fallow import pool, ray_pool
-from fallow.cli.screen import console, errors
-from fallow.estimate import estimate_seconds
+from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.estimate import forecast
 from fallow.run_directory import is_finished
 from fallow.summary import mean_and_spread
 from fallow.sweep import TABLE, PlannedRun, check_directories, finished_rows, plan, read_grid, write_table
@@ -40,6 +41,28 @@ Ray = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many runs, and about how long, and stop.")]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What came of many runs.
+
+    Attributes:
+        runs: How many were wanted.
+        rows: A row for each that is finished, now or before: its place in the grid, then its summary.
+        failures: Why the others failed, by their names.
+        table: The file with the rows.
+    """
+
+    runs: int
+    rows: list[dict[str, Any]]
+    failures: dict[str, str]
+    table: Path
+
+    def leave(self) -> None:
+        """Ends the program with an error, if a run failed."""
+        if self.failures:
+            raise typer.Exit(1)
+
+
 def sweep(
     config: Config = None,
     axis: Annotated[
@@ -51,10 +74,13 @@ def sweep(
     workers: Workers = 0,
     ray: Ray = None,
     dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Run a grid of experiments; what is finished is kept, what was killed goes on."""
-    shared, grid = read_grid(config, setting or (), axis or ())
-    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run, ray=ray)
+    with words_aside(as_json):
+        shared, grid = read_grid(config, setting or (), axis or ())
+        runs = plan(shared, grid, out)
+    _sweep(runs, out, workers, ray, dry_run=dry_run, as_json=as_json)
 
 
 def compare(
@@ -66,31 +92,24 @@ def compare(
     workers: Workers = 0,
     ray: Ray = None,
     dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
-    shared, grid = read_grid(config, setting or (), ())
-    grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
-    carry_out(plan(shared, grid, out), out, workers, dry_run=dry_run, ray=ray)
+    with words_aside(as_json):
+        shared, grid = read_grid(config, setting or (), ())
+        grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
+        runs = plan(shared, grid, out)
+    _sweep(runs, out, workers, ray, dry_run=dry_run, as_json=as_json)
 
 
 def carry_out(
-    runs: list[PlannedRun],
-    out: Path,
-    workers: int,
-    *,
-    dry_run: bool,
-    show_table: bool = True,
-    ray: str | None = None,
-) -> None:
+    runs: list[PlannedRun], out: Path, workers: int, ray: str | None = None, *, show_table: bool = True
+) -> Outcome:
     """Carries out what is left of the runs, shows how it goes, and writes their table."""
     check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
-    processes = min(workers or available_processors(), max(len(left), 1))
-    if dry_run:
-        console.print(_forecast(runs, left, processes), highlight=False)
-        return
-    failures: dict[str, str] = {}
     begin = time.monotonic()
+    processes = min(workers or available_processors(), max(len(left), 1))
     reports = pool.run_all(left, processes) if ray is None else ray_pool.run_all(left, out, ray, workers)
     try:
         with closing(reports):
@@ -98,17 +117,43 @@ def carry_out(
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
         raise typer.Exit(130) from None
-    rows = finished_rows(runs)
-    if rows:
-        write_table(out / TABLE, rows)
+    outcome = Outcome(len(runs), finished_rows(runs), failures, out / TABLE)
+    if outcome.rows:
+        write_table(outcome.table, outcome.rows)
         if show_table:
-            console.print(_table(rows))
+            console.print(_table(outcome.rows))
     took = f" in {time.monotonic() - begin:.0f} s" if left else ""
-    console.print(f"{len(rows)} of {len(runs)} runs finished{took}; their table is {out / TABLE}", highlight=False)
+    where = f"; their table is {outcome.table}" if outcome.rows else ""
+    console.print(f"{len(outcome.rows)} of {_counted(len(runs))} finished{took}{where}", highlight=False, markup=False)
     for name, reason in failures.items():
         errors.print(f"Failed: {name}: {reason}", highlight=False, markup=False)
-    if failures:
-        raise typer.Exit(1)
+    return outcome
+
+
+def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> None:
+    """Says how many runs there are, and about how long what is left of them takes."""
+    with words_aside(as_json):
+        check_directories(runs)
+        expected = forecast(runs, workers)
+    if as_json:
+        print_json(asdict(expected))
+        return
+    words = (
+        f"{_counted(expected.runs)}, {expected.finished} of them finished" if expected.finished else _counted(len(runs))
+    )
+    at_a_time = f"with {expected.at_once} at a time" if expected.at_once > 1 else "one at a time"
+    console.print(f"{words}; about {_duration(expected.seconds)}, {at_a_time}.", highlight=False)
+
+
+def _sweep(runs: list[PlannedRun], out: Path, workers: int, ray: str | None, *, dry_run: bool, as_json: bool) -> None:
+    if dry_run:
+        show_forecast(runs, workers, as_json=as_json)
+        return
+    with words_aside(as_json):
+        outcome = carry_out(runs, out, workers, ray, show_table=not as_json)
+    if as_json:
+        print_json(asdict(outcome) | {"table": str(outcome.table) if outcome.rows else None})
+    outcome.leave()
 
 
 def _show(left: list[PlannedRun], out: Path, reports: Iterable[pool.Progress], *, total: int) -> dict[str, str]:
@@ -120,7 +165,7 @@ def _show(left: list[PlannedRun], out: Path, reports: Iterable[pool.Progress], *
     finished = total - len(left)
     with Progress(*columns, TimeRemainingColumn(), console=errors, disable=not errors.is_terminal) as progress:
         epochs = sum(run.experiment.epochs for run in left)
-        whole = progress.add_task(f"epochs of {len(left)} runs", total=epochs)
+        whole = progress.add_task(f"epochs of {_counted(len(left))}", total=epochs)
         for said in reports:
             name = str(said.run.directory.relative_to(out))
             if name not in tasks:
@@ -133,24 +178,18 @@ def _show(left: list[PlannedRun], out: Path, reports: Iterable[pool.Progress], *
             if said.failure or said.finished:
                 finished += 1
                 progress.remove_task(tasks[name])
-                progress.update(whole, description=f"epochs, {finished} of {total} runs done")
+                progress.update(whole, description=f"epochs, {finished} of {_counted(total)} done")
     return failures
 
 
-def _forecast(runs: list[PlannedRun], left: list[PlannedRun], processes: int) -> str:
-    """Times one run for each kind, of those that differ by more than their seed."""
-    kinds: dict[str, list[PlannedRun]] = {}
-    for run in left:
-        kinds.setdefault(run.experiment.model_copy(update={"seed": 0}).to_toml(), []).append(run)
-    seconds = sum(estimate_seconds(alike[0].experiment) * len(alike) for alike in kinds.values()) / processes
-    words = (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )
-    return f"{len(runs)} runs, {len(runs) - len(left)} of them finished; about {words} with {processes} at a time."
+def _counted(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _table(rows: Iterable[dict[str, Any]]) -> Table:

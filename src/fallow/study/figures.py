@@ -39,8 +39,10 @@ def _grid(results: Results, column: str, title: str, path: Path) -> list[Path]:
                 axis.grid(alpha=0.25)
         figure.supxlabel("epoch")
         figure.supylabel(title)
-        handles, labels = axes[0][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="upper center", ncols=4, frameon=False)
+        shown = {
+            label: line for axis in axes.flat for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend(shown.values(), shown.keys(), loc="upper center", ncols=4, frameon=False)
         figure.tight_layout(rect=(0, 0, 1, 0.96))
         return figure
 

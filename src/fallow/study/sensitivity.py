@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fallow.run_directory import is_finished
 from fallow.study.grid import merged
 from fallow.study.intervals import interval
 from fallow.study.results import Series, read_epochs
@@ -58,11 +59,14 @@ def plan_defaults(shared: dict[str, Any], seeds: int, folder: Path) -> dict[str,
 
 
 def compare_variant(variant: list[PlannedRun], default: list[PlannedRun]) -> list[str]:
-    """Returns what a reading changes: F1, units and mean age, as differences paired over seeds."""
+    """Returns what a reading changes: F1, units and mean age, as differences paired over the seeds that finished."""
     pairs = [
         (Series(read_epochs(v.directory)), Series(read_epochs(d.directory)))
         for v, d in zip(variant, default, strict=True)
+        if is_finished(v.directory) and is_finished(d.directory)
     ]
+    if not pairs:
+        return ["–", "–", "–"]
     return [
         str(interval([getattr(one, what)() - getattr(other, what)() for one, other in pairs]))
         for what in ("late_f1", "energy", "age")
