@@ -134,7 +134,7 @@ def test_a_run_that_fails_does_not_stop_the_others_and_is_listed(tmp_path: Path,
 
 
 def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Path) -> None:
-    runs = plan(SMALL | {"epochs": 4000}, {"seed": [0, 1]}, tmp_path)
+    runs = plan(SMALL | {"epochs": 2000, "output": {"checkpoint_every": 100}}, {"seed": [0, 1]}, tmp_path)
     killed = False
     ends = []
     for said in run_all(runs, 1):

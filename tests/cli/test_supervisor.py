@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fallow.cli import supervisor
+
 DEADLINE = 60.0
 
 SUPERVISE = """
@@ -91,3 +93,19 @@ def test_whoever_stops_the_supervisor_stops_the_program_and_its_children(word: i
     process.wait(DEADLINE)
     assert not any(map(is_alive, numbers(tmp_path / "lives") + numbers(tmp_path / "children")))
     assert len(numbers(tmp_path / "lives")) == 1
+
+
+@pytest.mark.parametrize(("word", "end"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_stop_while_the_program_is_being_started_leaves_nothing_behind(word: int, end: type, monkeypatch) -> None:
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *arguments, **options) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self.pid)
+            os.kill(os.getpid(), word)
+
+    monkeypatch.setattr(supervisor.subprocess, "Popen", Interrupted)
+    with pytest.raises(end):
+        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print)
+    assert [is_alive(pid) for pid in started] == [False]

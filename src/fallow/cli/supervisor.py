@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 FIRST_PAUSE = 1.0
@@ -37,11 +37,14 @@ def supervise(
     try:
         while True:
             began = time.monotonic()
-            process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
+            process = None
             try:
+                with _held(signal.SIGINT, signal.SIGTERM):
+                    process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
                 code = process.wait()
             finally:
-                _end(process)
+                if process is not None:
+                    _end(process)
             pause = FIRST_PAUSE if time.monotonic() - began > LONG_LIFE else min(2 * pause, LONGEST_PAUSE)
             tell(f"It ended with code {code}; starting it again in {pause:g} seconds.")
             time.sleep(pause)
@@ -51,6 +54,20 @@ def supervise(
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + signal.SIGTERM)
+
+
+@contextmanager
+def _held(*words: signal.Signals) -> Iterator[None]:
+    """Holds signals back and answers them at the end: a program that is just being started has no name to end it by."""
+    came: list[int] = []
+    before = {word: signal.signal(word, lambda number, _: came.append(number)) for word in words}
+    try:
+        yield
+    finally:
+        for word, handler in before.items():
+            signal.signal(word, handler)
+    for number in came:
+        signal.raise_signal(number)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
