@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TEST := $(BIN)/pytest -n auto
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,16 +20,16 @@ demo: install  ## install, compare the paper's four policies on the same harvest
 	$(BIN)/fallow report runs/demo --out runs/demo/report
 
 test: install  ## install, then all tests but the slow ones
-	$(BIN)/pytest
+	$(TEST) --dist worksteal
 
 test-slow: install  ## the tests that need minutes or extra programs
-	$(BIN)/pytest -m slow
+	$(TEST) --dist loadfile -m slow
 
 check: install  ## format, lint, strict types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(TEST) --dist worksteal
 
 format: install  ## put every file in shape
 	$(BIN)/ruff format .
