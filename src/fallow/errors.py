@@ -47,3 +47,7 @@ class TrackerError(FallowError):
 
 class RunDirectoryError(FallowError):
     """A run directory can't be written or read."""
+
+
+class NodeError(FallowError):
+    """A node of a federation can't do what it was asked."""

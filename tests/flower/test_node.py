@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from flwr.app import Context, RecordDict
 
-from fallow.errors import CheckpointError
+from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app, client_task
 from fallow.flower.client import directory_for, identity_of
 from fallow.flower.experiment import _parts
-from fallow.flower.memory import MEMORY, load_memory
+from fallow.flower.memory import KEPT, MEMORY, load_memory
 from fallow.flower.messages import MessageError, Named, Order, Query, to_array_record, version_of
-from fallow.flower.node import Node, NodeError
+from fallow.flower.node import Node
 from fallow.flower.strategy import FallowStrategy
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
@@ -107,6 +107,21 @@ def test_a_federation_has_a_memory_of_its_own(node: Node) -> None:
     other = node.answer(query(node, federation="f" * 32), model_of(node))
     assert other.paid_for == []
     assert other.distance == np.inf
+
+
+def test_a_node_forgets_the_federations_that_it_left_longest_ago(node: Node, tmp_path: Path) -> None:
+    names = [f"{number:032x}" for number in range(KEPT)]
+    other = Node("other", node.task, node.battery, tmp_path)
+    for name in names:
+        node.answer(query(node, federation=name), model_of(node))
+    other.answer(query(node, federation=names[2]), model_of(node))
+    node.obey(order(node, federation=names[0]))  # it is back in the first
+    for number in (100, 101):
+        node.answer(query(node, federation=f"{number:032x}"), model_of(node))
+    left = {path.parts[-3] for path in tmp_path.glob(f"*/me/{MEMORY}")}
+    assert left == {*names, f"{100:032x}", f"{101:032x}"} - {names[1], names[2]}
+    assert not (tmp_path / names[1]).exists()
+    assert [path.name for path in (tmp_path / names[2]).iterdir()] == ["other"]
 
 
 def test_the_memory_survives_a_new_process(node: Node, tmp_path: Path) -> None:

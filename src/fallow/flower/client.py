@@ -15,10 +15,11 @@ from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
 
+from fallow.errors import NodeError
 from fallow.flower.batteries import Battery
 from fallow.flower.client_task import ClientTask
 from fallow.flower.messages import Order, Query, from_records, model_in, to_records
-from fallow.flower.node import Node, NodeError
+from fallow.flower.node import Node
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import samples_from_arrays

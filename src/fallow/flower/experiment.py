@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from fallow.config import Experiment
 from fallow.data import Dataset
-from fallow.errors import ConfigError
+from fallow.errors import ConfigError, NodeError
 from fallow.flower.batteries import Battery, Emulated, WallClock
 from fallow.flower.client import PARTITION, app_of, directory_for, identity_of
 from fallow.flower.client_task import ClientTask
 from fallow.flower.messages import flattened, from_array_record, to_array_record
-from fallow.flower.node import Node, NodeError
+from fallow.flower.node import Node
 from fallow.flower.strategy import FallowStrategy
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network

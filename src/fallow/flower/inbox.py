@@ -1,6 +1,7 @@
 """What comes from nodes is checked here before it counts: a node may be broken, or lie."""
 
-from logging import WARNING
+from collections.abc import Mapping
+from logging import INFO, WARNING
 from typing import TypeVar
 
 import numpy as np
@@ -42,6 +43,27 @@ def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
         log(WARNING, "Refused: node %s: %s", node, error)
         return None
     return answer
+
+
+def take_in(
+    federation: Federation, outcomes: Mapping[int, tuple[Outcome, Message]]
+) -> tuple[list[tuple[Update, float]], int]:
+    """Takes over what the outcomes of a round brought.
+
+    Sorted by client, so the order of arrival changes nothing.
+
+    Returns:
+        The updates that are sound and new, with their losses, and how many are not sound.
+    """
+    received: list[tuple[Update, float]] = []
+    refused = 0
+    for client, (outcome, reply) in sorted(outcomes.items()):
+        if outcome.declined:
+            log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined)
+        own, bad = sound_updates(federation, client, outcome, reply)
+        received, refused = received + own, refused + bad
+        take_over_memory(federation, client, outcome)
+    return received, refused
 
 
 def sound_updates(

@@ -5,6 +5,8 @@ it, which can be had again and so need not survive a loss of power.
 """
 
 import re
+import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,9 @@ MEMORY = "memory.fallow"
 MODEL = "model.fallow"
 SIGHT = "sight.fallow"
 FEDERATION = re.compile(r"[0-9a-f]{32}")
+
+KEPT = 8
+"""The federations that a node remembers: a small device has no room for all it ever took part in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +102,16 @@ def directory_of(root: Path, federation: str, identity: str) -> Path:
     """Returns where a node keeps what belongs to a federation. A federation's name comes over the network."""
     if not FEDERATION.fullmatch(federation):
         raise MessageError(f"'{federation[:60]}' is no name of a federation: it has 32 hexadecimal digits.")
-    return root / federation / re.sub(r"[^A-Za-z0-9._-]", "_", identity)
+    return root / federation / _folder(identity)
+
+
+def forget_oldest(root: Path, identity: str) -> None:
+    """Removes what the node keeps of federations, all but the last few that it lived through anything in."""
+    found = [path for path in root.glob(f"*/{_folder(identity)}/{MEMORY}") if FEDERATION.fullmatch(path.parts[-3])]
+    for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+        shutil.rmtree(path.parent)
+        with suppress(OSError):  # others have memories there
+            path.parent.parent.rmdir()
 
 
 def load_memory(directory: Path) -> Memory:
@@ -168,6 +182,10 @@ def save_sight(directory: Path, sight: Sight) -> None:
     arrays = {} if sight.features is None else {"features": sight.features}
     told = (*sight.told[:2], asdict(sight.told[2])) if sight.told else None
     write_checkpoint(directory / SIGHT, arrays, {"version": sight.version, "told": told}, durable=False)
+
+
+def _folder(identity: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "_", identity)
 
 
 def _work(arrays: Arrays, notes: dict[str, Any], place: int) -> Work:

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.errors import FallowError
-from fallow.flower.batteries import Battery, Event, OpenBattery, StartHook
+from fallow.errors import NodeError
+from fallow.flower.batteries import Battery, Event, OpenBattery
 from fallow.flower.client_task import ClientTask
 from fallow.flower.memory import (
     Memory,
     Sight,
     Work,
     directory_of,
+    forget_oldest,
     load_memory,
     load_model,
     load_sight,
@@ -34,25 +35,19 @@ from fallow.flower.messages import (
     Query,
     Standing,
     flattened,
-    from_bytes,
     named,
-    to_bytes,
     version_of,
 )
+from fallow.flower.start_hook import check_policy, policy_hook
 from fallow.learning.probe import distances, parameter_distances
 from fallow.locks import lock
-from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_mask
-from fallow.state import from_arrays, to_arrays
+from fallow.policies import AnyPolicy
 
 ATTEMPTS = 2
 """How often an order is begun whose carrying out killed the process, before the client lets it pass."""
 
 OFTEN = 20
 """Epochs without orders that a node lives through again rather than write them down."""
-
-
-class NodeError(FallowError):
-    """A node can't do what it was asked."""
 
 
 class Node:
@@ -118,7 +113,7 @@ class Node:
             if order.epoch > max(memory.epoch, battery.lived):
                 if order.selected and load_model(directory, order.version) is None:
                     return Outcome(self.identity, order.epoch, lacks_model=True), []
-                self._check_policy(order)
+                check_policy(self.policy, order)
                 memory.order, memory.attempts = order, 0
                 self._carry_out(directory, memory, battery)
             outcome = Outcome(
@@ -154,6 +149,8 @@ class Node:
             if isinstance(said, Order) or new or resumes or learnt or battery.lived - lived > OFTEN:
                 memory.energy = battery.arrays()
                 save_memory(directory, memory)
+            if new:
+                forget_oldest(self.root, self.identity)
         finally:
             held.close()
 
@@ -166,15 +163,15 @@ class Node:
             order = replace(order, selected=False)
         save_memory(directory, memory)
         memory.epoch, memory.trained, memory.declined = order.epoch, 0, ""
-        state, start = self._start_hook(order)
-        for event in battery.live(order.epoch, start, selected=order.selected):
+        hook = policy_hook(self.policy, order)
+        for event in battery.live(order.epoch, hook, selected=order.selected):
             self._happen(event, directory, memory, order)
             if event.kind == "finish" and not battery.replays:
                 memory.energy = battery.arrays()
                 save_memory(directory, memory)
         if order.selected and not memory.trained and not memory.declined:
             memory.declined = self._reason(directory, memory)
-        memory.policy = to_bytes(to_arrays(state[0])) if order.policy else b""
+        memory.policy = hook.memory() if hook else b""
         memory.order, memory.energy = None, battery.arrays()
 
     def _happen(self, event: Event, directory: Path, memory: Memory, said: Query | Order) -> None:
@@ -229,26 +226,6 @@ class Node:
         if model is not None:
             return float(parameter_distances(flattened(model, self.task.layout), [memory.local])[0])
         return float("nan")
-
-    def _check_policy(self, order: Order) -> None:
-        if order.policy and order.policy != repr(self.policy):
-            raise NodeError(
-                f"The server's policy, {order.policy}, decides slot by slot who starts, and this node was given "
-                f"{self.policy}; give client_app the same policy."
-            )
-
-    def _start_hook(self, order: Order) -> tuple[list[object], StartHook | None]:
-        """Returns the policy's memory, in a list because it changes, and its hook."""
-        policy = self.policy
-        if not order.policy or not isinstance(policy, Starter):
-            return [None], None
-        state: list[object] = [from_arrays(policy.init(1), from_bytes(order.memory))]
-
-        def start(view: SlotView) -> Mask:
-            state[0], mask = policy.start(state[0], view)
-            return checked_mask(mask, 1, "start")
-
-        return state, start
 
     def _reason(self, directory: Path, memory: Memory) -> str:
         if memory.held is not None:

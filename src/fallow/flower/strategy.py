@@ -5,11 +5,12 @@ strategy.start(grid, initial_arrays, num_rounds=500)
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from logging import INFO, WARNING
 from pathlib import Path
 
 import numpy as np
-from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Result, Strategy
 from flwr.supercore import log
@@ -18,28 +19,16 @@ from fallow.errors import ConfigError
 from fallow.flower import federation as federations
 from fallow.flower.exchange import exchange, wait_for_nodes
 from fallow.flower.federation import Federation, Row
-from fallow.flower.inbox import read_answer, sound_updates, take_over_memory
-from fallow.flower.messages import (
-    Order,
-    Outcome,
-    Query,
-    Standing,
-    flattened,
-    from_array_record,
-    named,
-    to_array_record,
-    to_bytes,
-    to_records,
-    version_of,
-)
+from fallow.flower.inbox import take_in
+from fallow.flower.messages import flattened, from_array_record, named, to_array_record
+from fallow.flower.post import Post
 from fallow.flower.selection import select
-from fallow.learning.aggregation import AnyAggregation, Staleness, Update, aggregate
+from fallow.learning.aggregation import AnyAggregation, Staleness, aggregate
 from fallow.learning.aggregation.received import Received
 from fallow.learning.aggregation.staleness import Constant
 from fallow.locks import lock
 from fallow.paper import next_version_age
-from fallow.policies import AnyPolicy, Starter
-from fallow.state import take_rows, to_arrays
+from fallow.policies import AnyPolicy
 
 LOCK_SECONDS = 120.0
 """How long a server waits for one before it, which may not notice at once that its SuperLink died."""
@@ -53,6 +42,7 @@ class FallowStrategy(Strategy):
     Attributes:
         policy: Any policy of Fallow's; its memory is kept by the clients' own names.
         federation: The state; None before `start`.
+        post: What is written to the nodes.
     """
 
     def __init__(
@@ -87,11 +77,9 @@ class FallowStrategy(Strategy):
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
         self.staleness = staleness or Constant()
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
-        self.min_nodes, self.patience, self.reply_seconds = min_nodes, patience, reply_seconds
-        self.query_seconds = min(query_seconds, reply_seconds)
+        self.min_nodes, self.patience = min_nodes, patience
+        self.post = Post(policy, reply_seconds, query_seconds)
         self.federation: Federation | None = None
-        self._distance = getattr(policy, "distance", "features") if getattr(policy, "probes", False) else "none"
-        self._has: dict[int, str] = {}  # the model that each node is known to have
         self._present: dict[int, int] = {}  # this round's clients, by node
         self._row: Row = {}
 
@@ -119,15 +107,12 @@ class FallowStrategy(Strategy):
         if train_config or evaluate_config:
             raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
         if timeout is not None:
-            self.reply_seconds, self.query_seconds = timeout, min(self.query_seconds, timeout)
+            self.post.wait_for(timeout)
         if self.directory is None:
             return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
         self.directory.mkdir(parents=True, exist_ok=True)
-        held = lock(self.directory, LOCK_SECONDS)
-        try:
+        with closing(lock(self.directory, LOCK_SECONDS)):
             return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
-        finally:
-            held.close()
 
     def _start(
         self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int, evaluate_fn: EvaluateFunction | None
@@ -141,7 +126,7 @@ class FallowStrategy(Strategy):
             number = federation.epoch + 1
             log(INFO, "[ROUND %s/%s]", number, num_rounds)
             messages = self.configure_train(number, result.arrays, ConfigRecord(), grid)
-            _, metrics = self._aggregate(exchange(grid, list(messages), self.reply_seconds))
+            _, metrics = self._aggregate(exchange(grid, list(messages), self.post.reply_seconds))
             result.arrays = to_array_record(federation.model)
             result.train_metrics_clientapp[number] = metrics
             if evaluate_fn:
@@ -158,7 +143,7 @@ class FallowStrategy(Strategy):
         """Queries every connected node and returns the orders of this round."""
         federation = self._federation()
         connected = wait_for_nodes(grid, self.min_nodes, self.patience)
-        standings = self._query(grid, connected)
+        standings = self.post.query(grid, federation, connected)
         claims = [(node, standing.identity, standing.data_size) for node, standing in standings.items()]
         self._present, refused = federation.roster.admit(claims, connected)
         for sentence in refused:
@@ -179,7 +164,7 @@ class FallowStrategy(Strategy):
             standing, received = by_client[client], federation.roster.received[client]
             waits = standing.training or standing.unsent or any(slot > received for slot in standing.paid_for)
             if selected[client] or waits:
-                orders.append(self._order(client, selected=bool(selected[client])))
+                orders.append(self.post.order(federation, client, selected=bool(selected[client])))
         self._row["orders"] = len(orders)
         return orders
 
@@ -232,75 +217,11 @@ class FallowStrategy(Strategy):
             result.evaluate_metrics_serverapp[number] = scores
             self._row |= dict(scores)
 
-    def _message(self, content: RecordDict, node: int, kind: str) -> Message:
-        group = str(self._federation().epoch)
-        seconds = self.query_seconds if kind == MessageType.QUERY else self.reply_seconds
-        return Message(content, node, kind, ttl=seconds, group_id=group)
-
-    def _query(self, grid: Grid, nodes: set[int]) -> dict[int, Standing]:
-        """Asks every node how it stands; asks those again, with the model, who turn out to lack it."""
-        standings = self._ask(grid, nodes)
-        lacking = {node for node, standing in standings.items() if standing.lacks_model}
-        for node in lacking:
-            self._has.pop(node, None)
-        standings |= self._ask(grid, lacking)
-        return {node: standing for node, standing in standings.items() if not standing.lacks_model}
-
-    def _ask(self, grid: Grid, nodes: set[int]) -> dict[int, Standing]:
-        """Sends the query, and the model to those who must probe it and are not known to have it."""
-        federation = self._federation()
-        version = version_of(federation.model)
-        query = Query(federation.name, federation.epoch, version, self._distance, self._ideal)
-        bare, whole = to_records(query), to_records(query, federation.model)
-        get_model = {node for node in nodes if self._distance != "none" and self._has.get(node) != version}
-        messages = [
-            self._message(whole if node in get_model else bare, node, MessageType.QUERY) for node in sorted(nodes)
-        ]
-        standings = {}
-        for node, reply in sorted(exchange(grid, messages, self.query_seconds).items()):
-            standing = read_answer(Standing, node, reply)
-            if standing is not None:
-                standings[node] = standing
-                if node in get_model:
-                    self._has[node] = version
-        return standings
-
-    @property
-    def _ideal(self) -> bool:
-        return bool(getattr(self.policy, "ideal", False))
-
-    def _order(self, client: int, *, selected: bool) -> Message:
-        federation = self._federation()
-        node, version = federation.roster.nodes[client], version_of(federation.model)
-        starter = isinstance(self.policy, Starter) and selected
-        own = take_rows(federation.policy_state, np.array([client]), federation.age.size) if starter else None
-        order = Order(
-            federation=federation.name,
-            epoch=federation.epoch,
-            version=version,
-            ideal=self._ideal,
-            distance=self._distance,
-            selected=selected,
-            received=federation.roster.received[client],
-            policy=repr(self.policy) if starter else "",
-            memory=to_bytes(to_arrays(own)) if starter else b"",
-        )
-        sends_model = selected and self._has.get(node) != version
-        return self._message(to_records(order, federation.model if sends_model else None), node, MessageType.TRAIN)
-
     def _aggregate(self, replies: dict[int, Message]) -> tuple[ArrayRecord, MetricRecord]:
-        """Alg. 1, lines 20-21, of what really arrived; sorted, so the order of arrival changes nothing."""
+        """Alg. 1, lines 20-21, of what really arrived."""
         federation = self._federation()
-        outcomes = self._outcomes(replies)
-        received: list[tuple[Update, float]] = []
-        refused = 0
-        for client in sorted(outcomes):
-            outcome, reply = outcomes[client]
-            if outcome.declined:
-                log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined)
-            own, bad = sound_updates(federation, client, outcome, reply)
-            received, refused = received + own, refused + bad
-            take_over_memory(federation, client, outcome)
+        outcomes = self.post.outcomes(federation, self._present, replies)
+        received, refused = take_in(federation, outcomes)
         flat = flattened(federation.model, federation.model)
         used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
         federation.aggregation_state, weights = aggregate(
@@ -320,28 +241,10 @@ class FallowStrategy(Strategy):
             "refused": refused,
             "train_loss": float(np.mean([loss for _, loss in received])) if received else None,
         }
-        if self._distance != "none":
+        if self.post.distance != "none":
             mu = float(getattr(self.policy, "mu", 0.5))
             federation.age = next_version_age(federation.age, self._distances, mu, delivered)
             self._row["mean_age"] = float(federation.age.mean()) if federation.age.size else None
         metrics = MetricRecord()
         metrics.update({key: value for key, value in self._row.items() if isinstance(value, int | float)})
         return to_array_record(federation.model), metrics
-
-    def _outcomes(self, replies: dict[int, Message]) -> dict[int, tuple[Outcome, Message]]:
-        """Returns the answers to this round's orders, by client."""
-        federation = self._federation()
-        outcomes: dict[int, tuple[Outcome, Message]] = {}
-        for node, reply in sorted(replies.items()):
-            outcome, client = read_answer(Outcome, node, reply), self._present.get(node)
-            if outcome is None or client is None:
-                continue
-            if outcome.identity != federation.roster.names[client] or outcome.epoch != federation.epoch:
-                log(WARNING, "Refused: node %s answers as '%s' for epoch %s.", node, outcome.identity, outcome.epoch)
-            elif outcome.lacks_model:
-                self._has.pop(node, None)
-                log(WARNING, "%s has lost its model; it is sent again next round.", outcome.identity)
-            else:
-                self._has[node] = version_of(federation.model)
-                outcomes[client] = (outcome, reply)
-        return outcomes
