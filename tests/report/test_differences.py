@@ -50,6 +50,19 @@ def test_a_setting_that_a_run_lacks_is_a_dash() -> None:
     assert place_runs([run(), trace])[0].panel == "energy.model = –"
 
 
+def test_an_option_that_follows_from_a_name_is_not_said_again() -> None:
+    received = run(aggregation__name="received")
+    shrinkage = [run(aggregation__name="shrinkage", aggregation__m=m) for m in (5, 9)]
+    places = place_runs([received, shrinkage[0]])
+    assert [place.panel for place in places] == ["aggregation = received", "aggregation = shrinkage"]
+    assert "aggregation.m" not in places[0].values
+    places = place_runs([received, *shrinkage])
+    assert [place.panel for place in places[1:]] == [
+        "aggregation = shrinkage, aggregation.m = 5",
+        "aggregation = shrinkage, aggregation.m = 9",
+    ]
+
+
 def test_values_in_words() -> None:
     assert [say(value) for value in (None, True, 0.1, 3, "x", [1, 2], [])] == ["–", "true", "0.1", "3", "x", "1, 2", ""]
     long, other = [0.1] * 50 + [0.5], [0.1] * 49 + [0.2, 0.5]

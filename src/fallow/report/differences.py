@@ -43,12 +43,13 @@ class Place:
 
 def place_runs(runs: Sequence[Run]) -> list[Place]:
     """Returns the place of each run."""
-    panel_keys = varying(run.settings for run in runs if run.settings)
-    panel_keys = [key for key in panel_keys if matters(key) and not key.startswith("policy.")]
+    settings = [run.settings for run in runs]
+    panel_keys = [key for key in varying(settings) if matters(key) and not key.startswith("policy.")]
+    panel_keys = [key for key in panel_keys if not _implied(key, panel_keys, settings)]
     by_policy: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         by_policy.setdefault(run.settings["policy.name"], []).append(run.settings)
-    line_keys = {name: varying(settings) for name, settings in by_policy.items()}
+    line_keys = {name: varying(own) for name, own in by_policy.items()}
     filters = dict.fromkeys((*ALWAYS, *panel_keys))
     places = []
     for run in runs:
@@ -122,8 +123,18 @@ def order_panels(places: Sequence[Place]) -> list[str]:
 
 def title(key: str) -> str:
     """Returns what a setting is called on the page."""
-    return {"line": "Policy", "seed": "Seed"}.get(key) or SYMBOLS.get(key, key)
+    return {"line": "Policy", "seed": "Seed"}.get(key) or SYMBOLS.get(key, key.removesuffix(".name"))
+
+
+def _implied(key: str, others: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> bool:
+    """Tells whether a setting follows from its section's name, as `aggregation.m` where only shrinkage has one."""
+    section = key.split(".")[0]
+    for name in (f"{section}.name", f"{section}.model"):
+        if name in others and name != key:
+            pairs = {(json.dumps(run.get(name)), json.dumps(run.get(key))) for run in settings}
+            return len(pairs) == len({chosen for chosen, _ in pairs})
+    return False
 
 
 def _named(settings: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    return [f"{SYMBOLS.get(key, key.removeprefix('policy.'))} = {say(settings.get(key))}" for key in keys]
+    return [f"{title(key).removeprefix('policy.')} = {say(settings.get(key))}" for key in keys]

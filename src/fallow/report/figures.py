@@ -1,5 +1,6 @@
 """Figures for publications, as PDF and PNG: a panel for each setting, in colours and dashes that all can tell apart."""
 
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,8 +57,8 @@ def draw_figures(runs: Sequence[Run], out: Path) -> tuple[Path, ...]:
         mpl.rcdefaults()  # not the user's own style, so that equal reports have equal bytes
         mpl.rcParams.update(STYLE)
         for name, figure in (
-            ("f1-against-epochs", _curves(learning, _score_by_epoch, "epoch", "macro F1", top=1)),
-            ("f1-against-energy", _curves(learning, _score_by_energy, "energy spent (units)", "macro F1", top=1)),
+            ("f1-against-epochs", _curves(learning, _score_by_epoch, "epoch", "macro F1", share=True)),
+            ("f1-against-energy", _curves(learning, _score_by_energy, "energy spent (units)", "macro F1", share=True)),
             ("mean-age", _curves(groups, _age, "epoch", "mean version age (epochs)")),
             ("energy-by-use", _bars(groups)),
         ):
@@ -87,6 +88,11 @@ def _group(runs: Sequence[Run]) -> Groups:
 def _lines(groups: Groups) -> list[str]:
     """Returns the lines of the panels that are drawn."""
     return order_lines(line for own in list(groups.values())[:MOST_PANELS] for line in own)
+
+
+def _wrapped(panel: str) -> str:
+    """Returns the title of a panel in lines that its width holds."""
+    return "\n".join(textwrap.wrap(panel, 40))
 
 
 def _score_by_epoch(run: Run) -> Curve:
@@ -122,14 +128,15 @@ def _panels(groups: Groups, height: float, *, share: bool) -> tuple["Figure", li
 
 
 def _curves(
-    groups: Groups, curve: Callable[[Run], Curve], x_title: str, y_title: str, top: float | None = None
+    groups: Groups, curve: Callable[[Run], Curve], x_title: str, y_title: str, *, share: bool = False
 ) -> "Figure | None":
     """Draws a mean line, and a band from the least to the greatest seed, for each line of each panel."""
     if not groups:
         return None
-    figure, grid = _panels(groups, 2.6, share=top is not None)
+    figure, grid = _panels(groups, 2.6, share=share)
     lines = _lines(groups)
     seen: dict[str, Any] = {}
+    top = 0.0
     for axes, (panel, own) in zip(grid, groups.items(), strict=False):
         for line, runs in own.items():
             number = lines.index(line)
@@ -147,10 +154,11 @@ def _curves(
                 markersize=3.5,
                 linewidth=1.4,
             )[0]
-        axes.set_title(panel, fontsize=9, loc="left")
+        axes.set_title(_wrapped(panel), fontsize=9, loc="left")
         axes.set_xlabel(x_title)
-        axes.set_ylim(0, top)
         axes.set_xlim(left=0)
+        top = max(top, axes.dataLim.ymax)
+        axes.set_ylim(0, (1.05 * top or 1) if share else None)
     for axes in grid[:: min(3, len(grid))]:
         axes.set_ylabel(y_title)
     handles = {line: seen[line] for line in lines if line in seen}
@@ -181,7 +189,7 @@ def _bars(groups: Groups) -> "Figure":
             left += units
         axes.set_yticks(range(len(lines)), lines)
         axes.grid(visible=False, axis="y")
-        axes.set_title(panel, fontsize=9, loc="left")
+        axes.set_title(_wrapped(panel), fontsize=9, loc="left")
         axes.set_xlabel("energy (units)")
         axes.locator_params(axis="x", nbins=5)
     grid[0].invert_yaxis()  # the axis is shared

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from fallow.report import figures as report
 from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
 from fallow.study.results import Cell, Results, seeds_of
 
-COLOURS = {"vaoi": "#D55E00", "fedavg": "#000000", "fedbacys": "#0072B2", "fedbacys-odd": "#009E73"}
+COLOURS = dict(zip(POLICIES, report.COLOURS, strict=False))
 DASHES = {"vaoi": "-", "fedavg": "--", "fedbacys": "-.", "fedbacys-odd": ":"}
 HATCHES = {"vaoi": None, "fedavg": "//", "fedbacys": "..", "fedbacys-odd": "xx"}
-"""Colours that the colour-blind can tell apart, and lines and bars that can be told apart without colour."""
+"""Colours that the colour-blind can tell apart, those of the report, and lines and bars that need no colour."""
 
 
 def draw_figures(results: Results, folder: Path) -> list[Path]:

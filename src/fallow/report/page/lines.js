@@ -173,12 +173,13 @@ function lineChart(figure, chart, panels, ...extras) {
   const numbers = [...new Set(panels.flatMap(({ lines }) => lines.map(({ line }) => lineNumber(line))))].sort(
     (one, other) => one - other,
   );
-  const topOf = ({ lines }) =>
-    chart.top ??
-    roomFor(
-      lines.flatMap(({ points }) => points).reduce((most, point) => Math.max(most, point.most), 0),
+  const topOf = (some) => {
+    const points = some.flatMap(({ lines }) => lines.flatMap((line) => line.points));
+    return roomFor(
+      points.reduce((most, point) => Math.max(most, point.most), 0),
       5,
     );
+  };
   const hosts = panels.map((panel) => ({ panel, host: make("div") }));
   figure.replaceChildren(
     ...[
@@ -192,9 +193,12 @@ function lineChart(figure, chart, panels, ...extras) {
         ),
       ),
       ...extras,
-      chart.top ? null : ownScales(panels),
+      chart.shareTop ? null : ownScales(panels),
       lazily("Numbers as a table", () => dataTables(chart, panels)),
     ].filter(Boolean),
   );
-  for (const { panel, host } of hosts) whenSized(host, () => drawPanel(host, panel, chart, topOf(panel)));
+  for (const { panel, host } of hosts) {
+    const top = topOf(chart.shareTop ? panels : [panel]);
+    whenSized(host, () => drawPanel(host, panel, chart, top));
+  }
 }

@@ -43,7 +43,7 @@ function scoreCharts(runs) {
   const learning = runs.filter((run) => run.score);
   at("score-section").hidden = !learning.length;
   if (!learning.length) return;
-  const common = { yTitle: "macro F1", top: 1 };
+  const common = { yTitle: "macro F1", shareTop: true };
   lineChart(
     at("f1-epochs"),
     { ...common, title: "F1 against epochs", xTitle: "epoch", xWord: "Epoch" },
