@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -73,3 +74,12 @@ def test_links_between_pages_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize(("page", "function"), [("docs/results.md", "table"), ("README.md", "short_table")])
+def test_the_tables_of_the_hardest_cell_are_those_of_its_runs(page: str, function: str) -> None:
+    path = ROOT / "results" / "hardest-cell" / "summarize.py"
+    spec = spec_from_file_location("summarize", path)
+    summarize = module_from_spec(spec)
+    spec.loader.exec_module(summarize)
+    assert getattr(summarize, function)(summarize.read_rows()) in (ROOT / page).read_text(encoding="utf-8")

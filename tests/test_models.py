@@ -97,10 +97,25 @@ def test_auto_takes_the_network_that_suits_the_images() -> None:
     assert sizes[8] < 5_000 < 100_000 < sizes[16]
 
 
-def test_running_statistics_and_dropout_are_refused() -> None:
-    for layer, sentence in ((nn.BatchNorm1d(64), "running_mean"), (nn.Dropout(0.5), "at random in '1'")):
-        with pytest.raises(ConfigError, match=sentence):
-            build_module(Given(nn.Sequential(nn.Flatten(), layer, nn.Linear(64, 10))), (1, 8, 8), 10, seed=0)
+class DropsInItsOwnWay(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.dropout(x, training=self.training)
+
+
+@pytest.mark.parametrize(
+    ("layer", "sentence"),
+    [
+        (nn.BatchNorm2d(1), "running_mean"),
+        (nn.Dropout(0.5), "other numbers for the same input"),
+        (nn.Dropout2d(0.5), "other numbers for the same input"),
+        (DropsInItsOwnWay(), "other numbers for the same input"),
+        (nn.Conv2d(1, 1, 1).requires_grad_(False), "'0.weight' does not require a gradient"),
+    ],
+)
+def test_what_can_not_be_averaged_trained_or_repeated_is_refused(layer: nn.Module, sentence: str) -> None:
+    module = nn.Sequential(layer, nn.Flatten(), nn.Linear(64, 10))
+    with pytest.raises(ConfigError, match=sentence):
+        build_network(Given(module), (1, 8, 8), 10, seed=0)
 
 
 class Given:

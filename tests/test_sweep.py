@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fallow import pool
 from fallow.cli import app
+from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.estimate import estimate_seconds
@@ -98,6 +100,39 @@ def test_a_sweep_writes_a_table_and_is_quick_the_second_time(tmp_path: Path) -> 
     assert rows[0]["harvested"] == rows[2]["harvested"] != rows[1]["harvested"]
 
 
+def test_the_table_has_a_line_for_each_point_but_the_seed(tmp_path: Path) -> None:
+    command = ["sweep", *QUICK, "--set=epochs=2", "--grid", "clients=8,9", "--grid", "seed=0,1", "--out", str(tmp_path)]
+    lines = [line.split() for line in invoke(app, *command).splitlines()]
+    assert lines[1][:2] == ["policy", "clients"]
+    assert [(line[1], line[-1]) for line in lines if line[:1] == ["vaoi"]] == [("8", "2"), ("9", "2")]
+
+
+def test_the_table_holds_lists_and_runs_without_scores(tmp_path: Path) -> None:
+    path = tmp_path / "grid.toml"
+    many = [0.5] * 8
+    path.write_text(f'[grid]\n"energy.p" = [{many}, 0.3]\n"learning.mode" = ["none", "train"]\n')
+    output = invoke(app, "sweep", str(path), *QUICK, "--set=epochs=1", "--out", str(tmp_path / "out"))
+    assert "4 of 4 runs finished" in output
+    assert "–" in output
+    with (tmp_path / "out" / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["energy.p"] for row in rows] == [str(many)] * 2 + ["0.3"] * 2
+    assert [bool(row["f1"]) for row in rows] == [False, True, False, True]
+
+
+def test_a_long_name_is_cut_and_stays_its_own() -> None:
+    names = {run_name({"energy.p": [p] * 60, "seed": 0}) for p in (0.1, 0.2)}
+    assert len(names) == 2
+    assert all(len(name.encode()) < 200 for name in names)
+
+
+def test_two_runs_never_share_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="would both be run in"):
+        plan(SMALL, {"data.name": ["npz:a/b.npz", "npz:a_b.npz"]}, tmp_path)
+    with pytest.raises(ConfigError, match="holds a value twice"):
+        plan(SMALL, {"policy.name": ["vaoi", "vaoi"]}, tmp_path)
+
+
 def test_compare_meets_every_policy_with_the_same_seeds(tmp_path: Path) -> None:
     output = invoke(app, "compare", *QUICK, "--policies", "vaoi,oldest", "--seeds", "2", "--out", str(tmp_path))
     assert "4 of 4 runs finished" in output
@@ -131,6 +166,41 @@ def test_a_run_that_fails_does_not_stop_the_others_and_is_listed(tmp_path: Path,
     assert "Failed: name=tests.policies.test_check:Crash: The policy" in words
     assert "AttributeError" in words
     assert (tmp_path / "name=vaoi" / "summary.json").exists()
+
+
+def test_a_worker_that_dies_before_it_reads_its_orders_costs_one_try(tmp_path: Path, monkeypatch) -> None:
+    start, started = pool._start, []
+
+    def die_at_first() -> object:
+        pipe, process = start()
+        if not started:
+            process.kill()
+        started.append(process)
+        return pipe, process
+
+    monkeypatch.setattr(pool, "_start", die_at_first)
+    said = list(run_all(plan(SMALL, {"seed": [0]}, tmp_path), 1))
+    assert said[-1].finished
+    assert len(started) == 2
+
+
+def test_a_run_goes_on_as_it_began_though_the_plan_leaves_its_strategy_open(tmp_path: Path, monkeypatch) -> None:
+    settings = SMALL | {"learning": {"mode": "train"}}
+    (run,) = plan(settings, {}, tmp_path)
+    (begun,) = plan(settings | {"compute": {"strategy": "spread"}}, {}, tmp_path)
+    run.directory.mkdir()
+    (run.directory / "config.toml").write_text(
+        begun.experiment.to_toml()
+    )  # as a kill soon after its beginning leaves it
+    built = []
+
+    def build(experiment: Experiment, **options: int) -> Engine:
+        built.append(experiment.compute.strategy)
+        return Engine(experiment, **options)
+
+    monkeypatch.setattr(pool, "Engine", build)
+    pool.carry_out(run.experiment, run.directory, lambda _: None)
+    assert (run.experiment.compute.strategy, built) == ("auto", ["spread"])
 
 
 def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Path) -> None:

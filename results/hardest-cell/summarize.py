@@ -5,6 +5,7 @@ python results/hardest-cell/summarize.py runs/hardest
 
 import argparse
 import csv
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
+PICTURE = HERE.parents[1] / "docs" / "images" / "hardest-cell.png"
 RULES = {"received": "the paper's aggregation", "shrinkage": "shrinkage, m = 5"}
 Runs = dict[tuple[str, str, int], tuple[dict[str, Any], Series]]
 """Summary and epochs by aggregation, policy and seed."""
@@ -47,9 +49,10 @@ def write_tables(runs: Runs) -> None:
         writer = csv.writer(file)
         names = ["f1", "best_f1", "accuracy", "energy_total", "starts", "uploads", "stale_uploads"]
         names += ["clients_never_delivered", "mean_age_selected", "mean_age_delivered"]
-        writer.writerow(["aggregation", "policy", "seed", "late_f1", *names])
+        writer.writerow(["aggregation", "policy", "seed", "late_f1", "jump", *names])
         for (rule, policy, seed), (summary, series) in sorted(runs.items()):
-            writer.writerow([rule, policy, seed, f"{series.late_f1():.4f}", *(summary[name] for name in names)])
+            scores = [f"{series.late_f1():.4f}", f"{jump(series):.4f}"]
+            writer.writerow([rule, policy, seed, *scores, *(summary[name] for name in names)])
     with (HERE / "scores.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["aggregation", "policy", "seed", "epoch", "f1", "accuracy", "energy_total"])
@@ -61,22 +64,39 @@ def write_tables(runs: Runs) -> None:
                 )
 
 
-def table(runs: Runs) -> str:
-    lines = ["| aggregation | policy | F1, last fifth | best F1 | jumps | units | trainings | mean age | seeds |"]
-    lines.append("|---|---|---|---|---|---|---|---|---|")
-    for rule in RULES:
-        for policy in POLICIES:
-            own = [runs[rule, policy, seed] for seed in seeds(runs, rule, policy)]
-            if not own:
-                continue
-            f1 = mean_and_spread([series.late_f1() for _, series in own], 3)
-            best = mean_and_spread([summary["best_f1"] for summary, _ in own], 3)
-            jumps = mean_and_spread([jump(series) for _, series in own], 3)
-            units = mean_and_spread([summary["energy_total"] for summary, _ in own], 0)
-            starts = mean_and_spread([summary["starts"] for summary, _ in own], 0)
-            age = mean_and_spread([series.age() for _, series in own], 2)
-            row = [f"`{rule}`", NAMES[policy], f1, best, jumps, units, starts, age, str(len(own))]
-            lines.append("| " + " | ".join(row) + " |")
+def read_rows() -> list[dict[str, str]]:
+    with (HERE / "runs.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Returns the table of the documentation from the rows of runs.csv: means over seeds, ± their deviation."""
+    lines = ["| aggregation | policy | F1, last fifth | best F1 | jumps | units | updates | late | mean age | seeds |"]
+    lines.append("|---|---|---|---|---|---|---|---|---|---|")
+    for rule, policy in itertools.product(RULES, POLICIES):
+        own = [row for row in rows if (row["aggregation"], row["policy"]) == (rule, policy)]
+        if own:
+            cells = [
+                mean_and_spread([float(row[name]) for row in own], digits)
+                for name, digits in (("late_f1", 3), ("best_f1", 3), ("jump", 3), ("energy_total", 0), ("uploads", 0))
+            ]
+            late = np.mean([float(row["stale_uploads"]) / float(row["uploads"]) for row in own])
+            age = mean_and_spread([float(row["mean_age_delivered"]) for row in own], 2)
+            lines.append(f"| {' | '.join([f'`{rule}`', NAMES[policy], *cells, f'{late:.0%}', age, str(len(own))])} |")
+    return "\n".join(lines)
+
+
+def short_table(rows: list[dict[str, str]]) -> str:
+    """Returns the table of the README: F1 and units of each policy under each rule."""
+    lines = ["| policy | " + " | ".join(f"F1, {title} | units" for title in RULES.values()) + " |"]
+    lines.append("|---|" + "---|---|" * len(RULES))
+    for policy in POLICIES:
+        cells = [f"`{policy}`"]
+        for rule in RULES:
+            own = [row for row in rows if (row["aggregation"], row["policy"]) == (rule, policy)]
+            for name, digits in (("late_f1", 3), ("energy_total", 0)):
+                cells.append(mean_and_spread([float(row[name]) for row in own], digits) if own else "–")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -125,8 +145,8 @@ def draw(runs: Runs) -> None:
     axes[0].set_ylabel("F1, macro")
     axes[0].legend(fontsize=8, frameon=False)
     figure.tight_layout()
-    for ending in ("png", "pdf"):
-        figure.savefig(HERE / f"f1.{ending}", dpi=150, metadata={"CreationDate": None} if ending == "pdf" else None)
+    figure.savefig(PICTURE, dpi=150)
+    figure.savefig(HERE / "f1.pdf", metadata={"CreationDate": None})
 
 
 def main() -> None:
@@ -135,7 +155,8 @@ def main() -> None:
     runs = read(parser.parse_args().folder)
     write_tables(runs)
     draw(runs)
-    print(table(runs), differences(runs), sep="\n\n")
+    rows = read_rows()
+    print(table(rows), short_table(rows), differences(runs), sep="\n\n")
 
 
 if __name__ == "__main__":

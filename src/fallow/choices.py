@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import tomli_w
+
 from fallow.data import DATASETS, PARTITIONS, resolve_dataset
 from fallow.energy import ENERGY_MODELS
 from fallow.errors import ConfigError
@@ -12,6 +14,7 @@ from fallow.models import MODELS, resolve_model
 from fallow.names import did_you_mean, resolve
 from fallow.options import option_names, with_options
 from fallow.policies import POLICIES
+from fallow.settings import thawed
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,25 @@ def split_options(section: str, given: Mapping[str, Any], defaults: Mapping[str,
     options: dict[str, Any] = {}
     for choice, name in names.items():
         built = choice.build(name, given)
-        options |= {key: getattr(built, key) for key in sorted(option_names(type(built)) - own)}
+        theirs = {key: getattr(built, key) for key in sorted(option_names(type(built)))}
+        for key in options.keys() & theirs.keys():
+            raise ConfigError(f"{section}.{key} is an option of two things that {section} chooses; rename one of them.")
+        for key, value in theirs.items():
+            _check_writable(f"{section}.{key}", value)
+        # Where a section has a field of the name of an option, what nobody set is the default of the class.
+        table = {key: value for key, value in theirs.items() if key in own} | table
+        options |= {key: value for key, value in theirs.items() if key not in own}
     return table | {"options": options}
+
+
+def _check_writable(setting: str, value: Any) -> None:
+    try:
+        tomli_w.dumps({"value": thawed(value)} if value is not None else {})
+    except TypeError:
+        raise ConfigError(
+            f"The default of {setting} is a {type(value).__name__}, which no config can hold; make it a number, a "
+            "text, a list of them, or None."
+        ) from None
 
 
 def _unknown(section: str, key: str, names: Mapping[Choice, str], valid: set[str]) -> str:

@@ -101,7 +101,8 @@ class Experiment(BaseModel):
         """Returns the resolved config as TOML: every field, defaults included."""
         table = self.model_dump()
         for choice in CHOICES:
-            table[choice.section] |= getattr(self, choice.section).options
+            options = getattr(self, choice.section).options
+            table[choice.section] |= {key: value for key, value in options.items() if value is not None}
         return tomli_w.dumps(thawed(table))
 
     def build(self, section: str, field: str = "name") -> Any:
@@ -133,12 +134,13 @@ class Experiment(BaseModel):
                 f"policy.k = {self.policy.k} is more than clients = {self.clients}; set policy.k to at most "
                 f"{self.clients}."
             )
-        for name, units, consequence in (
-            ("battery.initial", physics.initial, "begin with what it holds"),
+        costs = (
             ("cost.train", physics.train_cost, "ever train"),
             ("cost.transmit", np.broadcast_to(self.cost.transmit, self.clients), "ever send an update"),
             ("cost.probe", np.broadcast_to(self.cost.probe, self.clients), "ever make a probe"),
-        ):
+        )
+        initial = ("battery.initial", physics.initial, "begin with what it holds")
+        for name, units, consequence in (initial, *(() if physics.ideal else costs)):
             over = np.flatnonzero(units > physics.capacity)
             if over.size:
                 who = "nobody can" if over.size == self.clients else f"client {over[0]} can't"

@@ -20,7 +20,7 @@ from fallow.paper import next_version_age
 from fallow.policies import EpochView, Mask, Starter
 from fallow.records import EpochRecord, with_ages
 from fallow.rng import Purpose, bernoulli, stream
-from fallow.state import from_arrays, to_arrays
+from fallow.state import check_parts, from_arrays, to_arrays
 from fallow.world import World
 
 
@@ -58,6 +58,7 @@ class Engine:
             self.experiment = experiment.model_copy(update={"compute": measured})
         self.epoch = 0
         self.policy_state: Any = self._guard("init", self.policy.init, experiment.clients)
+        self._first_state = self.policy_state
         self.age_selected = np.zeros(experiment.clients, dtype=np.int32)
         self.age_delivered = np.zeros(experiment.clients, dtype=np.int32)
         self.delivered = np.zeros(experiment.clients, dtype=np.bool_)
@@ -116,6 +117,7 @@ class Engine:
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Returns the whole state of the run as named arrays: restored, it goes on to the same bytes."""
+        check_parts(self.policy_state, self._first_state)
         parts = {
             "run": {name: getattr(self, name) for name in self.STATE},
             "world": {name: getattr(self.world, name) for name in self.world.STATE},
@@ -136,7 +138,7 @@ class Engine:
                 if name in owner.STATE:
                     setattr(owner, name, array.copy())
         self.epoch, self.energy_total = arrays["run.counters"].tolist()
-        self.policy_state = from_arrays(self.policy_state, part("policy."))
+        self.policy_state = from_arrays(self._first_state, part("policy."))
         if self.learner:
             self.learner.restore(part("learner."))
 
@@ -214,7 +216,7 @@ class Engine:
             transmit_cost=physics.transmit_cost,
             training=frozen_copy(world.training(slot)),
             unsent=frozen_copy(world.unsent(slot)),
-            distance=distance if paid.all() else np.where(paid, distance, np.float32(np.nan)),
+            distance=frozen_copy(np.where(paid, distance, np.float32(np.nan))),
             delivered=frozen_copy(self.delivered),
         )
         rng = stream(self.experiment.seed, Purpose.SELECT, self.epoch)

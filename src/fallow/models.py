@@ -176,14 +176,34 @@ def _image_shape(name: str, input_shape: Shape, least: int) -> tuple[int, int, i
     return channels, height, width
 
 
+def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
+    """Refuses a network that answers the same input otherwise the next time, as dropout does: no seed repeats it."""
+    import torch
+
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        inputs = torch.rand(4, *input_shape, generator=torch.Generator().manual_seed(0))
+        answers = []
+        for seed in (1, 2):
+            torch.manual_seed(seed)
+            answers.append(torch.nan_to_num(module(inputs)))
+    if not torch.equal(*answers):
+        raise ConfigError(
+            "The network gives other numbers for the same input the next time, as dropout does, which no seed here "
+            "repeats; take out what is random."
+        )
+
+
 def _check_layers(module: "nn.Module") -> None:
-    """Refuses what a weight vector can't carry or a seed can't repeat."""
+    """Refuses what a weight vector can't carry."""
     buffers = [name for name, _ in module.named_buffers()]
     if buffers:
         raise ConfigError(
             f"The network keeps '{buffers[0]}' beside its weights, as batch normalisation does, and averaging the "
             "clients' weights would lose it; use a layer without running statistics, such as GroupNorm."
         )
-    for path, layer in module.named_modules():
-        if getattr(layer, "p", 0) and type(layer).__name__.endswith("Dropout"):
-            raise ConfigError(f"The network drops units at random in '{path}', which no seed here repeats; set p = 0.")
+    frozen = [name for name, parameter in module.named_parameters() if not parameter.requires_grad]
+    if frozen:
+        raise ConfigError(
+            f"The network's '{frozen[0]}' does not require a gradient; every parameter is trained and averaged here, "
+            "so make what is fixed a part of the data."
+        )

@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass, make_dataclass
+from copy import deepcopy
+from dataclasses import MISSING, field, fields, is_dataclass, make_dataclass
+from functools import partial
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -10,19 +12,23 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from fallow.errors import ConfigError
 from fallow.names import did_you_mean
 from fallow.sentences import sentence
+from fallow.settings import thawed
 
 
 def option_names(cls: type) -> set[str]:
     """Returns the names of a class's options."""
-    return {field.name for field in fields(cls)} if is_dataclass(cls) else set()
+    return {one.name for one in fields(cls)} if is_dataclass(cls) else set()
 
 
 def describe_options(cls: type) -> dict[str, tuple[Any, str | None]]:
     """Returns the default and the description of each option; a default of MISSING must be given."""
     hints = get_type_hints(cls, include_extras=True)
     return {
-        field.name: (field.default, TypeAdapter(hints[field.name]).json_schema().get("description"))
-        for field in (fields(cls) if is_dataclass(cls) else ())
+        one.name: (
+            one.default if one.default_factory is MISSING else one.default_factory(),
+            TypeAdapter(hints[one.name]).json_schema().get("description"),
+        )
+        for one in (fields(cls) if is_dataclass(cls) else ())
     }
 
 
@@ -48,13 +54,27 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
             )
         adapter: TypeAdapter[Any] = TypeAdapter(hints[name], config=ConfigDict(strict=True, allow_inf_nan=False))
         try:
-            values[name] = adapter.validate_python(value)
+            values[name] = _validated(adapter, value)
         except ValidationError as error:
             raise ConfigError(sentence(error, setting=prefix + name)) from error
-    for name, field in known.items():
-        if name not in values and field.default is MISSING and field.default_factory is MISSING:
+    for name, option in known.items():
+        if name not in values and option.default is MISSING and option.default_factory is MISSING:
             raise ConfigError(f"{what} needs the option '{name}'; set {prefix}{name}.")
     return cls(**values)
+
+
+def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:
+    """Checks a value; a tuple, which is what a config's list is here, will do where a list is asked for."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as as_tuple:
+        if not isinstance(value, tuple):
+            raise
+        try:
+            return adapter.validate_python(thawed(value))
+        except ValidationError as as_list:
+            # The one that got further in tells more.
+            raise max(as_tuple, as_list, key=lambda error: len(error.errors()[0]["loc"])) from None
 
 
 def options_of(what: str, function: Callable[..., Any], first: Sequence[str], method: Callable[..., Any]) -> type:
@@ -73,12 +93,16 @@ def options_of(what: str, function: Callable[..., Any], first: Sequence[str], me
             f"{what} must be a function that begins with the parameters ({', '.join(first)}); the others, all "
             "with names, are its options."
         )
-    hints = get_type_hints(function, include_extras=True)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError:  # a name that is there for type checkers alone
+        hints = {}
     options: list[Any] = []
     for parameter in parameters[len(first) :]:
-        kind = hints.get(parameter.name, Any)
-        has_default = parameter.default is not inspect.Parameter.empty
-        options.append((parameter.name, kind, parameter.default) if has_default else (parameter.name, kind))
+        kind, default = hints.get(parameter.name, Any), parameter.default
+        if isinstance(default, list | dict | set):
+            default = field(default_factory=partial(deepcopy, default))
+        options.append((parameter.name, kind) if default is parameter.empty else (parameter.name, kind, default))
 
     def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
         own = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -18,7 +18,7 @@ from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import FallowError
 from fallow.records import EpochRecord
-from fallow.run_directory import CONFIG, RunWriter, is_finished
+from fallow.run_directory import CONFIG, RunWriter, is_finished, read_experiment
 from fallow.sweep import PlannedRun
 
 REPORT_SECONDS = 0.2
@@ -46,10 +46,13 @@ def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int],
     if is_finished(directory):  # by a worker that died before it could say so
         on_epoch(experiment.epochs)
         return
+    begun = (directory / CONFIG).exists()
+    if begun:
+        experiment = read_experiment(directory)  # with what was measured when it began
     engine = Engine(experiment, workers=1)
     writer = RunWriter(engine, directory)
     on_epoch(0)
-    writer.resume() if (directory / CONFIG).exists() else writer.begin()
+    writer.resume() if begun else writer.begin()
 
     def epochs() -> Iterator[EpochRecord]:
         on_epoch(engine.epoch)
@@ -100,14 +103,15 @@ def run_all(runs: list[PlannedRun], processes: int) -> Generator[Progress, None,
             while waiting and len(busy) < processes:
                 run, tries = waiting.popleft()
                 pipe, process = idle.pop() if idle else _start()
-                pipe.send((run.experiment.to_toml(), run.directory))
+                with suppress(OSError):  # if it is dead, it says nothing either
+                    pipe.send((run.experiment.to_toml(), run.directory))
                 busy[pipe] = (process, run, tries)
             ready = wait(list(busy))
             for pipe in [pipe for pipe in busy if pipe in ready]:
                 process, run, tries = busy[pipe]
                 try:
                     said = pipe.recv()
-                except EOFError:
+                except (EOFError, OSError):  # the latter if it died before it read its orders
                     process.join()
                     del busy[pipe]
                     if tries < TRIES:

@@ -19,7 +19,7 @@ from safetensors.numpy import save as tensors_to_bytes
 from fallow.checkpoint import PART, read_checkpoint, write_atomically, write_checkpoint
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.errors import RunDirectoryError, TrackerError
+from fallow.errors import FallowError, RunDirectoryError, TrackerError
 from fallow.locks import lock
 from fallow.records import EpochRecord, columns
 from fallow.settings import flatten
@@ -47,9 +47,21 @@ def check_free(directory: Path, *, overwrite: bool = False) -> None:
             f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
             "begins again."
         )
-    begun = {CONFIG, CONFIG + PART}  # a kill may have left a config half written
-    if any(directory.iterdir()) and not any((directory / name).exists() for name in begun):
+    if any(directory.iterdir()) and not _is_run(directory):
         raise RunDirectoryError(f"{directory} is not empty and not a run; choose another --out.")
+
+
+def _is_run(directory: Path) -> bool:
+    """Tells a run from a folder of somebody's own, which may well have a config.toml or a model.safetensors."""
+    names = {path.name for path in directory.iterdir()}
+    if names & {SUMMARY, CHECKPOINT}:
+        return CONFIG in names
+    if CONFIG not in names:
+        return names <= {CONFIG + PART}  # a kill may have left a config half written, and nothing else
+    try:
+        return (directory / CONFIG).read_text(encoding="utf-8") == read_experiment(directory).to_toml()
+    except (FallowError, UnicodeDecodeError):
+        return False
 
 
 def clear(directory: Path) -> None:

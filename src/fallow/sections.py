@@ -6,7 +6,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from fallow.data import DATASETS, PARTITIONS
 from fallow.energy import ENERGY_MODELS
-from fallow.energy.trace import MOST_UNITS
+from fallow.energy.base import MOST_UNITS
 from fallow.learning.aggregation import AGGREGATIONS, STALENESS
 from fallow.learning.options import STRICT
 from fallow.models import MODELS

@@ -34,6 +34,16 @@ def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def check_parts(state: object, first: object) -> None:
+    """Refuses a memory whose parts are not those of the first one: a checkpoint could not bring it back."""
+    now, then = to_arrays(state), to_arrays(first)
+    if now.keys() != then.keys():
+        raise StateError(
+            f"The policy's memory has the parts {sorted(now)}, and the one that its init returned has {sorted(then)}; "
+            "init must return a memory with every part, or a checkpoint could not bring it back."
+        )
+
+
 def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") -> State:
     """Returns the state that `to_arrays` took apart; `like` is any state of the same policy."""
     if like is None:
@@ -44,7 +54,10 @@ def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") 
         if is_dataclass(model):
             values[field.name] = from_arrays(model, arrays, f"{name}.")
         else:
-            values[field.name] = arrays[name] if isinstance(model, np.ndarray) else type(model)(arrays[name][()])
+            array = arrays[name]
+            is_number = array.ndim == 0 and not isinstance(model, np.ndarray)
+            # The number's own type, not that of the model: a credit that began as 0 may be 0.4 by now.
+            values[field.name] = array[()] if isinstance(model, np.generic) else array.item() if is_number else array
     return type(like)(**values)
 
 

@@ -1,10 +1,13 @@
 """Many runs: a grid over settings, each run in a directory of its own, taken up where it was left."""
 
+import csv
+import io
 import itertools
 import json
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from fallow.run_directory import CONFIG, SUMMARY, is_finished, read_experiment
 from fallow.settings import override, put, read_settings, value_of
 
 TABLE = "table.csv"
+LONGEST_NAME = 200
+"""Bytes; file systems allow 255."""
 
 Grid = dict[str, list[Any]]
 """Values by the full name of a setting, as in {"policy.name": ["vaoi", "fedavg"], "seed": [0, 1, 2]}."""
@@ -52,19 +57,20 @@ def read_grid(path: Path | None, settings: Iterable[str], axes: Iterable[str]) -
         if not equals or not text.strip():
             raise ConfigError(f"'{axis}' is not of the form key=value,value, as in seed=0,1,2.")
         grid[key.strip()] = [value_of(part) for part in text.split(",")]
-    for key, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise ConfigError(f"grid.{key} must be a list of values, not {values}.")
-        if len({json.dumps(value) for value in values}) < len(values):
-            raise ConfigError(f"grid.{key} holds a value twice: {values}.")
     return shared, grid
 
 
 def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[PlannedRun]:
     """Returns every run of a grid, the last axis changing fastest; each is checked before any begins."""
-    runs = []
-    for values in itertools.product(*grid.values()):
-        point = dict(zip(grid, values, strict=True))
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise ConfigError(f"grid.{key} must be a list of values, not {values}.")
+        if len({json.dumps(value) for value in values}) < len(values):
+            raise ConfigError(f"grid.{key} holds a value twice: {values}.")
+    runs: list[PlannedRun] = []
+    places: dict[Path, dict[str, Any]] = {}
+    for one in itertools.product(*grid.values()):
+        point = dict(zip(grid, one, strict=True))
         settings = deepcopy(dict(shared))
         for key, value in point.items():
             put(settings, key, value)
@@ -72,7 +78,11 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
             experiment = Experiment.parse(settings)
         except ConfigError as error:
             raise ConfigError(f"At {_words(point)}: {error}") from error
-        runs.append(PlannedRun(point, experiment, directory / run_name(point)))
+        place = directory / run_name(point)
+        if place in places:
+            raise ConfigError(f"{_words(places[place])} and {_words(point)} would both be run in {place}.")
+        places[place] = point
+        runs.append(PlannedRun(point, experiment, place))
     return runs
 
 
@@ -81,7 +91,9 @@ def run_name(point: Mapping[str, Any]) -> str:
     short = {key: key.rpartition(".")[2] for key in point}
     clash = {name for name in short.values() if list(short.values()).count(name) > 1}
     parts = (f"{key if short[key] in clash else short[key]}={value}" for key, value in point.items())
-    return ",".join(parts).replace("/", "_").replace(" ", "") or "run"
+    name = ",".join(parts).replace("/", "_").replace(" ", "") or "run"
+    # A list of many numbers makes a longer name than a file may have.
+    return name if len(name.encode()) <= LONGEST_NAME else f"{name[:80]}…{sha256(name.encode()).hexdigest()[:12]}"
 
 
 def check_directories(runs: Iterable[PlannedRun]) -> None:
@@ -116,10 +128,11 @@ def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
 
 def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     """Writes the rows as CSV, in one step."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [",".join(names)]
-    lines += [",".join("" if row.get(name) is None else str(row[name]) for name in names) for row in rows]
-    write_atomically(path, ("\n".join(lines) + "\n").encode())
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, file.getvalue().encode())
 
 
 def _flattened(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

@@ -70,4 +70,21 @@ def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
     wanted = experiment.data.samples_per_client
     partition: Partition = experiment.build("data", "partition")
     samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // experiment.clients))
-    return partition.split(dataset.y, experiment.clients, samples, experiment.seed)
+    shards = partition.split(dataset.y, experiment.clients, samples, experiment.seed)
+    _check_shards(f"The partition '{experiment.data.partition}'", shards, experiment.clients, len(dataset.y))
+    return shards
+
+
+def _check_shards(what: str, shards: object, clients: int, samples: int) -> None:
+    """Refuses what somebody's partition made that no run could use."""
+    if not isinstance(shards, np.ndarray):
+        raise ConfigError(f"{what} returned a {type(shards).__name__}; it must return a NumPy array.")
+    if shards.ndim != 2 or shards.dtype.kind not in "iu" or len(shards) != clients or not shards.size:
+        raise ConfigError(
+            f"{what} returned an array of shape {shards.shape} and type {shards.dtype}; it must return whole numbers, "
+            f"a row of samples for each of the {clients} clients."
+        )
+    if shards.min() < 0 or shards.max() >= samples:
+        raise ConfigError(
+            f"{what} names the samples {shards.min()} to {shards.max()}; the dataset has those from 0 to {samples - 1}."
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
-from fallow.energy import Units
+from fallow.energy import Units, checked_units
 from fallow.errors import EnergyError, PhysicsError
 from fallow.happenings import Clients, Event, Happenings
 from fallow.policies import Mask, SlotView, checked_mask
@@ -165,14 +165,7 @@ class World:
 
     def _harvest(self, units: Units) -> None:
         """Step 1: E ← min(E + C, E_max)."""
-        if units.shape != self.battery.shape or units.dtype.kind not in "bui":
-            raise EnergyError(
-                f"The energy model gave an array of shape {units.shape} and type {units.dtype} for a slot; it must "
-                f"give whole numbers of shape {self.battery.shape}."
-            )
-        if units.dtype.kind == "i" and units.min() < 0:
-            raise EnergyError(f"The energy model gave {units.min()} units; harvested units are 0 or more.")
-        gain = units.astype(np.int32)
+        gain = checked_units(units, self.battery.size)
         self.harvested += gain
         self.battery += gain
         excess = np.subtract(self.battery, self.physics.capacity, out=gain)

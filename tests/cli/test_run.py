@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fallow.cli import app
+from fallow.config import Experiment
 from fallow.records import COLUMNS
 from tests.cli.runner import fail, invoke, read_epochs
 
@@ -171,7 +172,7 @@ def test_an_unwritable_place_is_one_sentence(tmp_path: Path, capsys, monkeypatch
 def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys, monkeypatch) -> None:
     out = tmp_path / "run"
     out.mkdir()
-    (out / "config.toml").write_text("")
+    (out / "config.toml").write_text(Experiment.read(None).to_toml())
     (out / "epochs.csv.target").symlink_to("/dev/full")
     monkeypatch.setattr("fallow.run_directory.EPOCHS", "epochs.csv.target")
     monkeypatch.setattr("fallow.run_directory.clear", lambda _: None)
@@ -179,3 +180,20 @@ def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys,
     assert code == 2
     assert "No space left on device" in words
     assert not (out / "summary.json").exists()
+
+
+@pytest.mark.parametrize("option", [[], ["--overwrite"]])
+@pytest.mark.parametrize("command", ["run", "resume"])
+def test_a_folder_of_ones_own_that_looks_like_a_run_is_left_alone(
+    command: str, option: list[str], tmp_path: Path, capsys, monkeypatch
+) -> None:
+    (tmp_path / "events").mkdir()
+    own = {"config.toml": "# mine\nepochs = 3\n", "model.safetensors": "weights", "events/notes.txt": "notes"}
+    for name, text in own.items():
+        (tmp_path / name).write_text(text)
+    arguments = ["run", "--out", str(tmp_path), *option] if command == "run" else ["resume", str(tmp_path)]
+    code, words = fail(capsys, monkeypatch, *arguments)
+    assert code == 2
+    assert "is not empty and not a run" in words
+    assert {name: (tmp_path / name).read_text() for name in own} == own
+    assert len(list(tmp_path.iterdir())) == 3

@@ -3,6 +3,7 @@
 import io
 import stat
 from email.message import Message
+from http.client import IncompleteRead
 from urllib.error import HTTPError, URLError
 
 import pytest
@@ -68,6 +69,7 @@ def test_a_download_that_stops_short_is_an_error(server, tmp_path):
         (URLError("Name or service not known"), "does not answer: Name or service not known"),
         (TimeoutError("timed out"), "does not answer: timed out"),
         (HTTPError(URL, 404, "Not Found", Message(), None), "does not answer: Not Found"),
+        (IncompleteRead(b"hel"), "IncompleteRead"),
         (ConnectionResetError(104, "Connection reset by peer"), "Connection reset by peer"),
     ],
 )

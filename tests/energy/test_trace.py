@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fallow.energy.trace import Trace
+from fallow.energy.trace import Trace, read_trace
 from fallow.errors import TraceError
 
 
@@ -77,3 +77,12 @@ def test_a_binary_file_is_one_sentence(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(TraceError, match="can't be read"):
         Trace(str(path)).prepare(0, 2, 30)
+
+
+@pytest.mark.parametrize("text", ["3\n1\n2\n", "a,b\n3,4\n1,0\n2,9\n"])
+def test_a_byte_order_mark_is_no_part_of_the_first_cell(text: str, tmp_path: Path) -> None:
+    plain, marked = tmp_path / "plain.csv", tmp_path / "marked.csv"
+    plain.write_text(text, encoding="utf-8")
+    marked.write_text(text, encoding="utf-8-sig")
+    assert np.array_equal(read_trace(marked), read_trace(plain))
+    assert len(read_trace(marked)) == 3

@@ -1,5 +1,8 @@
 """Whole cohorts: both ways give what one client after the other gives, and the number of workers changes no byte."""
 
+import gc
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -161,3 +164,19 @@ def test_layers_that_are_not_written_out_are_left_to_the_general_way() -> None:
     ):
         assert sequential_layers(Network(module, (1, 8, 8), 10)) is None
     assert sequential_layers(small()) is not None
+
+
+def test_threads_end_when_nobody_has_the_workers_any_more() -> None:
+    def threads() -> int:
+        return sum(thread.name.startswith("fallow-worker") for thread in threading.enumerate())
+
+    before = threads()
+    workers = Workers(small(), 2)
+    workers.map(lambda _network, item: time.sleep(0.05) or item, range(4))
+    running = [thread for thread in threading.enumerate() if thread.name.startswith("fallow-worker")]
+    assert threads() == before + 2
+    del workers
+    gc.collect()
+    for thread in running[-2:]:
+        thread.join(30)
+    assert threads() == before

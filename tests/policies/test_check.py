@@ -137,9 +137,18 @@ class Crash(Everyone):
         return state, view.batery > 3
 
 
+@dataclass(frozen=True)
+class Lazy(Everyone):
+    """Makes its memory when it first needs one."""
+
+    def select(self, state, view, rng):
+        return Memory(np.zeros(view.clients)), np.ones(view.clients, dtype=np.bool_)
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
+        (Lazy, "init must return a memory with every part"),
         (Thawed, "must be a frozen dataclass"),
         (Mute, "has no method 'select'"),
         (WrongShape, "must return one bool for each client"),
@@ -168,6 +177,14 @@ def test_a_state_survives_being_taken_apart(name: str) -> None:
     again = from_arrays(state, to_arrays(state))
     assert repr(again) == repr(state)
     assert type(again) is type(state)
+
+
+def test_a_number_keeps_the_type_that_it_has_by_now() -> None:
+    first = Memory(0)
+    for number in (0.4, 7, True, np.float32(0.5)):
+        again = from_arrays(first, to_arrays(Memory(number))).numbers
+        assert (again, type(again)) == (number, float if isinstance(number, np.float32) else type(number))
+    assert type(from_arrays(Memory(np.int32(0)), to_arrays(Memory(np.int32(3)))).numbers) is np.int32
 
 
 def test_a_state_is_copied_not_shared() -> None:

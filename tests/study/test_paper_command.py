@@ -9,7 +9,7 @@ from fallow.cli import app
 from fallow.cli.sweep import Outcome
 from fallow.errors import DataError
 from fallow.sweep import PlannedRun
-from tests.cli.runner import invoke
+from tests.cli.runner import fail, invoke
 from tests.report.made_runs import make_up
 
 
@@ -48,3 +48,12 @@ def test_the_smoke_study_ends_in_figures_and_claims(tmp_path: Path) -> None:
     assert output.count("not decided") >= 3
     assert (tmp_path / "claims.md").exists()
     assert len(list((tmp_path / "figures").iterdir())) == 6
+
+
+def test_a_study_without_learning_is_refused_before_anything_runs(tmp_path: Path, capsys, monkeypatch) -> None:
+    code, words = fail(
+        capsys, monkeypatch, "paper", "--scale=smoke", "--set=learning.mode=none", "--out", str(tmp_path)
+    )
+    assert code == 2
+    assert "leaves nothing to compare" in words
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ import typer
 from fallow.checkpoint import write_atomically
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, carry_out, show_forecast
+from fallow.errors import ConfigError
 from fallow.settings import override
 from fallow.study.claims import judge
 from fallow.study.figures import draw_figures
@@ -35,6 +36,8 @@ def paper(
     chosen = _checked(scale)
     shared, grid = study(chosen, seeds, _settings(setting or []))
     runs = plan(shared, grid, out / "runs")
+    if runs[0].experiment.learning.mode != "train":
+        raise ConfigError("learning.mode = 'none' leaves nothing to compare; the study's runs must train.")
     planned = plan_variants(shared, seeds, out / "sensitivity") if sensitivity else []
     defaults = plan_defaults(shared, seeds, out / "sensitivity") if sensitivity else {}
     everything = runs + [run for _, own in planned for run in own] + [run for own in defaults.values() for run in own]

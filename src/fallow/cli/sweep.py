@@ -121,7 +121,7 @@ def carry_out(
     if outcome.rows:
         write_table(outcome.table, outcome.rows)
         if show_table:
-            console.print(_table(outcome.rows))
+            console.print(_table(outcome.rows, [key for key in runs[0].point if key != "seed"]))
     took = f" in {time.monotonic() - begin:.0f} s" if left else ""
     where = f"; their table is {outcome.table}" if outcome.rows else ""
     console.print(f"{len(outcome.rows)} of {_counted(len(runs))} finished{took}{where}", highlight=False, markup=False)
@@ -192,23 +192,28 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _table(rows: Iterable[dict[str, Any]]) -> Table:
-    """Averages over seeds, one line for each other point of the grid."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    rows = list(rows)
-    keys = [key for key in rows[0] if key in {"policy", "policy.name"} or "." in key]
-    keys = [key for key in keys if not (key == "policy" and "policy.name" in keys)]
+def _table(rows: list[dict[str, Any]], keys: list[str]) -> Table:
+    """Averages over seeds, one line for each other point of the grid.
+
+    Args:
+        rows: The finished runs.
+        keys: The settings that the grid goes over, but for the seed.
+    """
+    if "policy.name" not in keys:
+        keys = ["policy", *keys]
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+        groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
     columns = [("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0)]
     columns += [("mean age", "mean_age_delivered", 2)]
-    columns = [column for column in columns if rows[0].get(column[1]) is not None]
+    columns = [column for column in columns if any(row.get(column[1]) is not None for row in rows)]
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     for key in keys:
         table.add_column(key.removesuffix(".name"), no_wrap=True)
     for title in (*(title for title, _, _ in columns), "seeds"):
         table.add_column(title, justify="right", no_wrap=True)
     for point, alike in groups.items():
-        cells = [mean_and_spread([row[key] for row in alike], digits) for _, key, digits in columns]
-        table.add_row(*(str(value) for value in point), *cells, str(len(alike)))
+        known = [([row[key] for row in alike if row.get(key) is not None], digits) for _, key, digits in columns]
+        cells = [mean_and_spread(values, digits) if values else "–" for values, digits in known]
+        table.add_row(*point, *cells, str(len(alike)))
     return table

@@ -113,6 +113,8 @@ def dataset_from_arrays(
     y, y_test = _labels(name, "y", y), _labels(name, "y_test", y_test)
     if classes is None:
         classes = max(2, int(max(y.max(initial=0), y_test.max(initial=0))) + 1)
+    elif isinstance(classes, np.integer):
+        classes = int(classes)
     _check_part(name, "x", x, "y", y, classes)
     mean, std = channel_statistics(x)
     dataset = Dataset(name, x, y, x_test, y_test, classes, mean, std)

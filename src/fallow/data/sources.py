@@ -4,9 +4,9 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from fallow.errors import DataError
@@ -107,7 +107,7 @@ def download(url: str, path: Path, watcher: Watcher) -> None:
                 file.write(chunk)
                 count += len(chunk)
                 watcher.received(count, total)
-    except (OSError, URLError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise DataError(f"{url} does not answer: {reason}") from error
     if total is not None and count != total:

@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import EnergyModel, Harvest, Units
+from fallow.energy.base import EnergyModel, Harvest, Units, checked_units
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.trace import Trace
 
@@ -9,4 +9,4 @@ ENERGY_MODELS: dict[str, type] = {
     "trace": Trace,
 }
 
-__all__ = ["ENERGY_MODELS", "EnergyModel", "Harvest", "Units"]
+__all__ = ["ENERGY_MODELS", "EnergyModel", "Harvest", "Units", "checked_units"]

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
+
+from fallow.errors import EnergyError
+
+MOST_UNITS = 10**9
+"""In a slot."""
 
 Units = NDArray[Any]
 """Units harvested in one slot, shape (N,); whole numbers (any integer type) or bool, never negative."""
@@ -21,3 +27,18 @@ class EnergyModel(Protocol):
         The harvest is a function of the epoch alone: asked twice, it answers the same.
         """
         ...
+
+
+def checked_units(units: Units, clients: int) -> NDArray[np.int32]:
+    """Returns what a model gave for a slot, as a new array of shape (N,); what can't be harvested is an error."""
+    units = np.asarray(units)
+    if units.shape != (clients,) or units.dtype.kind not in "bui":
+        raise EnergyError(
+            f"The energy model gave an array of shape {units.shape} and type {units.dtype} for a slot; it must give "
+            f"whole numbers of shape {(clients,)}."
+        )
+    if units.dtype.kind == "i" and units.min() < 0:
+        raise EnergyError(f"The energy model gave {units.min()} units; harvested units are 0 or more.")
+    if units.dtype.itemsize > 2 and units.max() > MOST_UNITS:
+        raise EnergyError(f"The energy model gave {units.max()} units for a slot; it may give {MOST_UNITS} at most.")
+    return units.astype(np.int32)

@@ -12,10 +12,9 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.energy.base import Harvest, Units
+from fallow.energy.base import MOST_UNITS, Harvest, Units
 from fallow.errors import TraceError
 
-MOST_UNITS = 10**9
 """Units in one cell; with a capacity of at most as much, a battery can't overrun its 32 bits."""
 
 
@@ -51,7 +50,7 @@ class Trace:
 def read_trace(path: Path) -> NDArray[np.int32]:
     """Returns the units in a trace file, shape (slots, columns); the first bad cell is an error that names it."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             first = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"The trace {path} can't be read: {error}.") from error
@@ -86,7 +85,7 @@ def read_trace(path: Path) -> NDArray[np.int32]:
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
     """Reads the file again, slowly, to say where it is wrong."""
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8-sig") as file:
         for line, row in enumerate(csv.reader(file), start=1):
             if line == 1 and has_header:
                 continue

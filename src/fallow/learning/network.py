@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from fallow.errors import ConfigError
 from fallow.learning.options import Precision
 from fallow.learning.weights import Weights
-from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, find_layer
+from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, check_repeatable, find_layer
 
 
 class Network:
@@ -146,7 +146,9 @@ def build_network(
     device: str = "cpu",
 ) -> Network:
     """Returns a network with its first weights, w(0); see ``Network`` for the arguments."""
-    return Network(build_module(model, input_shape, classes, seed), input_shape, classes, feature, precision, device)
+    module = build_module(model, input_shape, classes, seed)
+    check_repeatable(module, input_shape)
+    return Network(module, input_shape, classes, feature, precision, device)
 
 
 def check_device(device: str) -> None:

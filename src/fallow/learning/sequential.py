@@ -12,7 +12,7 @@ Layers = list[tuple[str, nn.Module]]
 def sequential_layers(network: Network) -> Layers | None:
     """Returns the layers of a network in order, each with its path; None if it is no row of layers we can stack."""
     layers = _flattened("", network.module)
-    if layers is None or len(network.input_shape) not in (1, 3):
+    if layers is None or len(network.input_shape) not in (1, 3) or not _fits(layers, len(network.input_shape) == 1):
         return None
     held = [name for path, layer in layers for name in _own_parameters(path, layer)]
     # A layer that is used twice holds its parameters once, and its gradient would be written twice.
@@ -69,6 +69,15 @@ class SequentialStack:
             {name: named[f"{path}.{name}"] for name in ("weight", "bias") if f"{path}.{name}" in named}
             for path in self.paths
         ]
+
+
+def _fits(layers: Layers, flat: bool) -> bool:
+    """Tells whether each layer gets what it is written out for: images before they are flattened, numbers after."""
+    for _, layer in layers:
+        if (isinstance(layer, nn.Linear) and not flat) or (isinstance(layer, nn.Conv2d | nn.MaxPool2d) and flat):
+            return False
+        flat = flat or isinstance(layer, nn.Flatten)
+    return True
 
 
 def _flattened(path: str, module: nn.Module) -> Layers | None:

@@ -32,7 +32,8 @@ class Workers:
         self.network = network
         self.count = count or available_processors()
         self._own = threading.local()
-        self._pool = ThreadPoolExecutor(self.count, "fallow-worker", initializer=self._begin)
+        # The threads know the network and nothing of the pool: they end when nobody has the pool any more.
+        self._pool = ThreadPoolExecutor(self.count, "fallow-worker", _begin, (network, self._own))
 
     def map(self, task: Callable[[Network, Item], Result], items: Iterable[Item]) -> list[Result]:
         """Returns task(network, item) for each item, in the order of the items."""
@@ -50,6 +51,7 @@ class Workers:
     ) -> None:
         self.close()
 
-    def _begin(self) -> None:
-        torch.set_num_threads(1)  # of this thread alone
-        self._own.network = self.network.replica()
+
+def _begin(network: Network, own: threading.local) -> None:
+    torch.set_num_threads(1)  # of this thread alone
+    own.network = network.replica()

@@ -12,7 +12,7 @@ import numpy as np
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
-from fallow.state import from_arrays, to_arrays
+from fallow.state import check_parts, from_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6
@@ -52,12 +52,14 @@ def check_policy(policy: AnyPolicy) -> list[str]:
 def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
     """Takes a policy through a few epochs, checking each answer; yields its masks."""
     state = _call("init", policy.init, clients)
+    first = state
     to_arrays(state)
     world = np.random.default_rng(clients)
     selected = np.zeros(clients, dtype=np.bool_)
     for epoch in range(EPOCHS):
         view = _view(world, epoch, clients, selected)
         state, selected = _ask_twice(policy, "select", state, view, epoch)
+        check_parts(state, first)
         k = getattr(policy, "k", clients)
         if np.count_nonzero(selected) > k:
             raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
@@ -66,6 +68,7 @@ def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
             ready = selected & (world.random(clients) < 0.7)
             slot_view = SlotView(slot, view.battery, frozen_copy(ready))
             state, starts = _ask_twice(policy, "start", state, slot_view, epoch)
+            check_parts(state, first)
             if (starts & ~ready).any():
                 raise PolicyError("The policy's start chose clients that are not in view.ready; it may only narrow it.")
             yield starts
