@@ -1,3 +1,6 @@
+import sys
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -107,3 +110,25 @@ def test_a_policy_sees_copies_that_stay_as_they_were() -> None:
     engine.step()
     assert np.array_equal(views[0].battery, seen)
     assert not views[0].battery.flags.writeable
+
+
+@dataclass(frozen=True)
+class Exits:
+    def init(self, clients):
+        return None
+
+    def select(self, state, view, rng):
+        sys.exit(0)
+
+
+@dataclass(frozen=True)
+class TakesLess(Exits):
+    def select(self, state):
+        return state, None
+
+
+def test_a_policy_that_ends_the_program_or_takes_other_arguments_is_told_so() -> None:
+    with pytest.raises(PolicyError, match="failed in select, epoch 0: SystemExit"):
+        next(iter(Engine(Experiment.parse({"policy": {"name": "tests.test_engine:Exits"}}))))
+    with pytest.raises(PolicyError, match=r"positional argument[^(]*\.$"):
+        next(iter(Engine(Experiment.parse({"policy": {"name": "tests.test_engine:TakesLess"}}))))

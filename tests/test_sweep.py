@@ -236,3 +236,65 @@ def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monk
 def test_mean_and_spread_by_hand() -> None:
     assert mean_and_spread([1.0, 2.0, 3.0], 2) == "2.00 ± 1.00"
     assert mean_and_spread([1234.0], 0) == "1,234"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["sweep", "--grid", "energy.path=nope.csv,there.csv", "--set=energy.model=trace"],
+            "The trace nope.csv",
+        ),
+        (["sweep", "--grid", "data.name=npz:nope.npz,digits", "--set=learning.mode=train"], "nope.npz"),
+        (["sweep", "--grid", "seed=0,1", "--grid", "seed=2,3"], "The axis seed is given twice"),
+        (["sweep", "--grid", "seed=1979-05-27,1979-05-28"], "must be a whole number"),
+        (["compare", "--set=policy.name=oldest"], "A comparison sets policy.name for each run; use --policies"),
+        (["compare", "--set", "seed = 5"], "A comparison sets seed for each run; use --seeds"),
+        (["compare", "--policies=vaoi,vaoi"], "holds a value twice"),
+        (["compare", "--out=there.csv"], "there.csv is a file"),
+        (["compare", "--out=there.csv", "--dry-run"], "there.csv is a file"),
+        (["compare", "--out=there.csv/below"], "there.csv is a file"),
+        (["compare", "--out=a run"], "a run holds a run"),
+        (["run", "grid.toml"], "grid.toml describes a grid of runs; `fallow sweep grid.toml`"),
+        (["run", "--out", "x" * 300], "File name too long"),
+        (["run", "--set=clients=99999999999999999999999"], "must be at most 100000000"),
+    ],
+)
+def test_a_careless_command_is_one_sentence_before_anything_runs(
+    arguments: list[str], words: str, tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.csv").write_text("1\n")
+    Path("grid.toml").write_text("[grid]\nseed = [0, 1]\n")
+    Path("a run").mkdir()
+    (Path("a run") / "config.toml").write_text(Experiment.read(None).to_toml())
+    before = sorted(tmp_path.rglob("*"))
+    code, said = fail(capsys, monkeypatch, *arguments)
+    assert code == 2
+    assert words in said
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_names_with_brackets_stand_in_the_table_as_they_are(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("[a].csv", "b[/b].csv"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("1\n")
+    output = invoke(
+        app,
+        "sweep",
+        *QUICK[:2],
+        "--set=policy.k=2",
+        "--set=energy.model=trace",
+        "--grid",
+        "energy.path=[a].csv,b[/b].csv",
+    )
+    assert "[a].csv" in output
+    assert "b[/b].csv" in output
+    assert "2 of 2 runs finished" in output
+
+
+def test_names_may_be_parted_by_spaces_too(tmp_path: Path) -> None:
+    assert "2 of 2 runs" in invoke(
+        app, "compare", *QUICK, "--policies", "vaoi, fedavg", "--seeds=1", "--out", str(tmp_path)
+    )

@@ -38,12 +38,16 @@ MOST_SLOTS = 2**31 - 1
 """Slots are counted in 32 bits."""
 
 
+MOST_CLIENTS = 10**8
+"""Their batteries and books alone take ten gigabytes."""
+
+
 class Experiment(BaseModel):
     """One run, in full. The defaults are the paper's numbers."""
 
     model_config = STRICT
     seed: int = Field(0, ge=0, le=MAX_SEED, description="the same seed gives the same bytes")
-    clients: int = Field(100, ge=1, description="N")
+    clients: int = Field(100, ge=1, le=MOST_CLIENTS, description="N")
     epochs: int = Field(500, ge=1, description="T: global rounds")
     slots_per_epoch: int = Field(30, ge=1, description="S")
     starts_per_epoch: int = Field(
@@ -88,6 +92,8 @@ class Experiment(BaseModel):
     def read(cls, path: Path | None, overrides: Iterable[str] = (), *, to_run: bool = True) -> "Experiment":
         """Returns the experiment in a TOML file (None: the defaults), changed by ``key=value`` overrides."""
         settings = read_settings(path)
+        if "grid" in settings:
+            raise ConfigError(f"{path} describes a grid of runs; `fallow sweep {path}` carries them out.")
         for assignment in overrides:
             override(settings, assignment)
         return cls.parse(settings, to_run=to_run)

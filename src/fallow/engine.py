@@ -236,9 +236,11 @@ class Engine:
             return function(*arguments)
         except FallowError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
+            # The call itself can fail too, if a hook takes other arguments: then the place says nothing to its author.
+            place = f" ({frame.filename}, line {frame.lineno})" if frame.filename != __file__ else ""
             raise PolicyError(
                 f"The policy '{self.experiment.policy.name}' failed in {hook}, epoch {self.epoch}: "
-                f"{type(error).__name__}: {error} ({frame.filename}, line {frame.lineno})."
+                f"{type(error).__name__}: {error}{place}."
             ) from error

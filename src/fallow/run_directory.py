@@ -32,12 +32,21 @@ CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet",
 CHECKPOINT, EVENT_PARTS, MODEL = "checkpoint.fallow", "events", "model.safetensors"
 
 
+def check_place(directory: Path) -> None:
+    """Refuses a place where no directory can be: on a file, or under one."""
+    try:
+        there = next(path for path in (directory, *directory.parents) if path.exists())
+    except OSError as error:
+        raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+    if not there.is_dir():
+        raise RunDirectoryError(f"{there} is a file; choose another --out.")
+
+
 def check_free(directory: Path, *, overwrite: bool = False) -> None:
     """Says why a new run can't be written to `directory`, if so; touches nothing."""
+    check_place(directory)
     if not directory.exists():
         return
-    if not directory.is_dir():
-        raise RunDirectoryError(f"{directory} is a file; choose another --out.")
     if (directory / SUMMARY).exists() and not overwrite:
         raise RunDirectoryError(
             f"{directory} holds a finished run; choose another --out, or give --overwrite to replace it."
@@ -132,6 +141,10 @@ class RunWriter:
         self.engine.restore(arrays)
         self.totals = Totals(**notes["totals"])
         self._cut_back(notes["table_bytes"])
+        if self._count_parts() != notes.get("event_parts", self._count_parts()):
+            raise RunDirectoryError(
+                f"Parts of the events in {self.directory / EVENT_PARTS} are missing; the run must be started again."
+            )
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(read_rows(self.directory / EPOCHS) if tracked else [])
 
@@ -182,9 +195,13 @@ class RunWriter:
         notes = {
             "config": hashlib.sha256(self._config).hexdigest(),
             "table_bytes": table_bytes,
+            "event_parts": self._count_parts(),
             "totals": self.totals.as_dict(),
         }
         write_checkpoint(self.directory / CHECKPOINT, self.engine.snapshot(), notes)
+
+    def _count_parts(self) -> int:
+        return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))
 
     def _cut_back(self, table_bytes: int) -> None:
         """Removes what was written after the checkpoint, so that no row is lost or doubled."""

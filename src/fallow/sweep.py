@@ -14,7 +14,7 @@ from typing import Any
 from fallow.checkpoint import write_atomically
 from fallow.config import Experiment
 from fallow.errors import ConfigError, RunDirectoryError
-from fallow.run_directory import CONFIG, SUMMARY, is_finished, read_experiment
+from fallow.run_directory import CONFIG, SUMMARY, check_place, is_finished, read_experiment
 from fallow.settings import override, put, read_settings, value_of
 
 TABLE = "table.csv"
@@ -52,10 +52,14 @@ def read_grid(path: Path | None, settings: Iterable[str], axes: Iterable[str]) -
     grid = dict(_flattened(shared.pop("grid", {})))
     for setting in settings:
         override(shared, setting)
+    given: set[str] = set()
     for axis in axes:
         key, equals, text = axis.partition("=")
         if not equals or not text.strip():
             raise ConfigError(f"'{axis}' is not of the form key=value,value, as in seed=0,1,2.")
+        if key.strip() in given:
+            raise ConfigError(f"The axis {key.strip()} is given twice; put all of its values into one.")
+        given.add(key.strip())
         grid[key.strip()] = [value_of(part) for part in text.split(",")]
     return shared, grid
 
@@ -65,7 +69,7 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise ConfigError(f"grid.{key} must be a list of values, not {values}.")
-        if len({json.dumps(value) for value in values}) < len(values):
+        if len({repr(value) for value in values}) < len(values):
             raise ConfigError(f"grid.{key} holds a value twice: {values}.")
     runs: list[PlannedRun] = []
     places: dict[Path, dict[str, Any]] = {}
@@ -98,11 +102,32 @@ def run_name(point: Mapping[str, Any]) -> str:
 
 def check_directories(runs: Iterable[PlannedRun]) -> None:
     """Refuses to go on in a directory that holds a run of another experiment."""
+    runs = list(runs)
+    for folder in dict.fromkeys(run.directory.parent for run in runs):
+        check_place(folder)
+        if (folder / CONFIG).exists():
+            raise RunDirectoryError(f"{folder} holds a run; choose another --out.")
     for run in runs:
         if (run.directory / CONFIG).exists() and not same_experiment(read_experiment(run.directory), run.experiment):
             raise RunDirectoryError(
                 f"{run.directory} holds a run of another experiment; choose another --out, or remove it."
             )
+
+
+def check_inputs(runs: Iterable[PlannedRun]) -> None:
+    """Reads every trace and every dataset once: what is missing or wrong is said before anything runs."""
+    harvests: dict[str, Experiment] = {}
+    datasets: dict[str, Experiment] = {}
+    for run in runs:
+        experiment = run.experiment
+        sizes = (experiment.seed, experiment.clients, experiment.slots_per_epoch)
+        harvests.setdefault(f"{experiment.energy} {sizes}", experiment)
+        if experiment.learning.mode == "train":
+            datasets.setdefault(f"{experiment.data} {experiment.seed}", experiment)
+    for one in harvests.values():
+        one.build("energy", "model").prepare(one.seed, one.clients, one.slots_per_epoch)
+    for one in datasets.values():
+        one.build("data").load(one.seed)
 
 
 def same_experiment(one: Experiment, other: Experiment) -> bool:

@@ -166,7 +166,7 @@ def test_an_unwritable_place_is_one_sentence(tmp_path: Path, capsys, monkeypatch
     (tmp_path / "file").write_text("")
     code, words = fail(capsys, monkeypatch, "run", *SMALL, "--out", str(tmp_path / "file" / "run"))
     assert code == 2
-    assert "can't be written to" in words
+    assert "file is a file; choose another --out" in words
 
 
 def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys, monkeypatch) -> None:

@@ -175,3 +175,11 @@ def test_a_training_that_diverges_can_be_dropped_and_never_reaches_the_model(tmp
     assert sum(int(row["dropped"]) for row in cells) == sum(int(row["uploads"]) for row in cells) > 0
     assert sum(int(row["aggregated"]) for row in cells) == 0
     assert len({row["loss"] for row in cells if row["loss"]}) == 1  # the first model, untouched
+
+
+def test_events_that_are_missing_are_said_so_and_never_passed_over(tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "run", 7)
+    shutil.rmtree(tmp_path / "run" / "events")
+    code, words = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
+    assert code == 2
+    assert "are missing; the run must be started again" in words

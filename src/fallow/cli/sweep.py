@@ -9,22 +9,22 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from fallow import pool, ray_pool
 from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.errors import ConfigError
 from fallow.estimate import forecast
 from fallow.run_directory import is_finished
 from fallow.summary import mean_and_spread
-from fallow.sweep import TABLE, PlannedRun, check_directories, finished_rows, plan, read_grid, write_table
+from fallow.sweep import TABLE, PlannedRun, check_directories, check_inputs, finished_rows, plan, read_grid, write_table
 from fallow.threads import available_processors
 
 PAPER_POLICIES = "vaoi,fedavg,fedbacys,fedbacys-odd"
 
-Config = Annotated[
-    Path | None, typer.Argument(help="Experiment in TOML, with a table [grid] or without.", show_default=False)
-]
+Config = Annotated[Path | None, typer.Argument(help="Experiment in TOML; it may hold the grid.", show_default=False)]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one setting of every run; may be repeated."),
@@ -95,9 +95,13 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
+    for key, instead in (("policy.name", "--policies"), ("seed", "--seeds")):
+        if any(one.partition("=")[0].strip() == key for one in setting or ()):
+            raise ConfigError(f"A comparison sets {key} for each run; use {instead}.")
     with words_aside(as_json):
         shared, grid = read_grid(config, setting or (), ())
-        grid = grid | {"policy.name": policies.split(","), "seed": list(range(seeds))}
+        names = [name.strip() for name in policies.split(",")]
+        grid = grid | {"policy.name": names, "seed": list(range(seeds))}
         runs = plan(shared, grid, out)
     _sweep(runs, out, workers, ray, dry_run=dry_run, as_json=as_json)
 
@@ -108,6 +112,8 @@ def carry_out(
     """Carries out what is left of the runs, shows how it goes, and writes their table."""
     check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
+    if ray is None:  # a cluster's nodes have their own data
+        check_inputs(left)
     begin = time.monotonic()
     processes = min(workers or available_processors(), max(len(left), 1))
     reports = pool.run_all(left, processes) if ray is None else ray_pool.run_all(left, out, ray, workers)
@@ -132,9 +138,13 @@ def carry_out(
 
 def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> None:
     """Says how many runs there are, and about how long what is left of them takes."""
-    with words_aside(as_json):
-        check_directories(runs)
-        expected = forecast(runs, workers)
+    try:
+        with words_aside(as_json):
+            check_directories(runs)
+            expected = forecast(runs, workers)
+    except KeyboardInterrupt:
+        errors.print("Stopped.")
+        raise typer.Exit(130) from None
     if as_json:
         print_json(asdict(expected))
         return
@@ -215,5 +225,5 @@ def _table(rows: list[dict[str, Any]], keys: list[str]) -> Table:
     for point, alike in groups.items():
         known = [([row[key] for row in alike if row.get(key) is not None], digits) for _, key, digits in columns]
         cells = [mean_and_spread(values, digits) if values else "–" for values, digits in known]
-        table.add_row(*point, *cells, str(len(alike)))
+        table.add_row(*map(escape, point), *cells, str(len(alike)))
     return table
