@@ -32,6 +32,17 @@ class Few:
 
 
 @dataclass(frozen=True)
+class Picky(Few):
+    """Checks its options itself."""
+
+    k: int = 2
+
+    def __post_init__(self):
+        if self.k % 2:
+            raise ValueError("k is odd")
+
+
+@dataclass(frozen=True)
 class Meddler(Few):
     """Writes into what it is shown."""
 

@@ -98,3 +98,8 @@ def test_classes_may_be_counted_by_numpy() -> None:
     x, y = np.zeros((6, 1, 2, 2), dtype=np.uint8), np.arange(6) % 3
     dataset = dataset_from_arrays("mine", x, y, x, y, classes=y.max() + 1)
     assert json.dumps(dataset.classes) == "3"
+
+
+def test_options_that_a_class_itself_refuses_are_one_sentence() -> None:
+    with pytest.raises(ConfigError, match="Picky' refuses its options: ValueError: k is odd"):
+        Experiment.parse(SMALL | {"policy": {"name": OWN + "Picky", "k": 3}})

@@ -117,7 +117,7 @@ class Engine:
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Returns the whole state of the run as named arrays: restored, it goes on to the same bytes."""
-        check_parts(self.policy_state, self._first_state)
+        check_parts("policy", self.policy_state, self._first_state)
         parts = {
             "run": {name: getattr(self, name) for name in self.STATE},
             "world": {name: getattr(self.world, name) for name in self.world.STATE},

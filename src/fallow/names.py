@@ -9,11 +9,14 @@ from typing import Any
 
 from fallow.errors import ConfigError
 
+NEAR = 0.6
+"""How alike two names must be, from 0 to 1; what is less alike is no slip of the pen."""
+
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """Returns the valid name that `name` was probably meant to be, if any is near."""
     by_lower = {one.lower(): one for one in sorted(valid)}
-    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=NEAR)
     return by_lower[near[0]] if near else None
 
 
@@ -22,6 +25,12 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
     names = sorted(valid)
     near = nearest(name, names)
     return f"; did you mean '{near}'?" if near else f"; valid names are {', '.join(names)}."
+
+
+def in_words(error: BaseException) -> str:
+    """Returns an error's type and what it says, in one line without a full stop."""
+    words = " ".join(str(error).split()).rstrip(".")
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def resolve(name: str, table: Mapping[str, type], what: str) -> type[Any]:
@@ -50,10 +59,9 @@ def import_attribute(name: str, what: str) -> Any:
         sys.path.insert(0, here)
     try:
         module = import_module(module_name)
-    except Exception as error:  # whatever the user's module raises is the reason to show
+    except (Exception, SystemExit) as error:  # whatever the user's module raises is the reason to show
         raise ConfigError(
-            f"The {what} '{name}' can't be loaded: importing '{module_name}' failed with "
-            f"{type(error).__name__}: {error}."
+            f"The {what} '{name}' can't be loaded: importing '{module_name}' failed with {in_words(error)}."
         ) from error
     if not hasattr(module, attribute):
         raise ConfigError(

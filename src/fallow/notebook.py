@@ -1,12 +1,11 @@
 """Runs as pandas frames, for notebooks; pandas comes with ``pip install 'fallow[notebook]'``."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fallow.errors import FallowError
-from fallow.run_directory import EPOCHS, EVENTS, SUMMARY, is_finished, read_experiment
+from fallow.errors import FallowError, RunDirectoryError
+from fallow.run_directory import EPOCHS, EVENTS, is_finished, read_experiment, read_summary, unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +33,7 @@ class Run:
 def load(directory: Path | str) -> Run:
     """Returns the tables of a run directory; ``docs/metrics.md`` describes their columns."""
     try:
-        import pandas as pd
+        import pandas  # noqa: F401
     except ImportError as error:
         raise FallowError("Reading runs as frames needs pandas: pip install 'fallow[notebook]'.") from error
     directory = Path(directory)
@@ -42,7 +41,21 @@ def load(directory: Path | str) -> Run:
     finished = is_finished(directory)
     return Run(
         experiment,
-        pd.read_csv(directory / EPOCHS),
-        pd.read_parquet(directory / EVENTS) if finished and experiment.output.events else None,
-        json.loads((directory / SUMMARY).read_text(encoding="utf-8")) if finished else None,
+        _read_table(directory / EPOCHS),
+        _read_table(directory / EVENTS) if finished and experiment.output.events else None,
+        read_summary(directory) if finished else None,
     )
+
+
+def _read_table(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        with path.open("rb") as file:
+            table = pd.read_csv(file) if path.suffix == ".csv" else pd.read_parquet(file)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise unreadable(path, error) from error
+    if "epoch" not in table:
+        raise RunDirectoryError(f"{path} has no column 'epoch'; it is not the table of a run.")
+    return table

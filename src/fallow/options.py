@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from fallow.errors import ConfigError
-from fallow.names import did_you_mean
+from fallow.errors import ConfigError, FallowError
+from fallow.names import did_you_mean, in_words
 from fallow.sentences import sentence
 from fallow.settings import thawed
 
@@ -60,7 +60,12 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
     for name, option in known.items():
         if name not in values and option.default is MISSING and option.default_factory is MISSING:
             raise ConfigError(f"{what} needs the option '{name}'; set {prefix}{name}.")
-    return cls(**values)
+    try:
+        return cls(**values)
+    except FallowError:
+        raise
+    except (Exception, SystemExit) as error:  # somebody's own checks
+        raise ConfigError(f"{what} refuses its options: {in_words(error)}.") from error
 
 
 def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:

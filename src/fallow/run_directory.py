@@ -2,11 +2,12 @@
 
 A directory without summary.json is not a finished run. While a run goes on, checkpoint.fallow holds its state and
 events/ the events so far; both go when it is finished. After a kill, the tables are cut back to the checkpoint.
-Trackers write to folders of their own, and change nothing else.
+Trackers write to folders of their own.
 """
 
 import csv
 import hashlib
+import json
 import os
 import shutil
 import tomllib
@@ -21,6 +22,7 @@ from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import FallowError, RunDirectoryError, TrackerError
 from fallow.locks import lock
+from fallow.names import in_words
 from fallow.records import EpochRecord, columns
 from fallow.settings import flatten
 from fallow.summary import Totals, summarise, to_json
@@ -104,6 +106,24 @@ def read_experiment(directory: Path) -> Experiment:
     return Experiment.read(directory / CONFIG, to_run=False)
 
 
+def read_summary(directory: Path) -> dict[str, Any]:
+    """Returns the totals of a finished run."""
+    path = directory / SUMMARY
+    try:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    for key, kind in (("policy", str), ("clients", int), ("epochs", int)):
+        if not isinstance(summary, dict) or not isinstance(summary.get(key), kind):
+            raise RunDirectoryError(f"{path} has no '{key}'; it is not the summary of a run of this version.")
+    return dict(summary)
+
+
+def unreadable(path: Path, error: Exception) -> RunDirectoryError:
+    """Returns the error that a file of a run can't be read."""
+    return RunDirectoryError(f"{path} can't be read: {getattr(error, 'strerror', None) or in_words(error)}.")
+
+
 class RunWriter:
     """Writes a run into its directory while it happens, and can take it up again.
 
@@ -142,9 +162,8 @@ class RunWriter:
         self.totals = Totals(**notes["totals"])
         self._cut_back(notes["table_bytes"])
         if self._count_parts() != notes.get("event_parts", self._count_parts()):
-            raise RunDirectoryError(
-                f"Parts of the events in {self.directory / EVENT_PARTS} are missing; the run must be started again."
-            )
+            parts = self.directory / EVENT_PARTS
+            raise RunDirectoryError(f"Parts of the events in {parts} are missing; the run must be started again.")
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(read_rows(self.directory / EPOCHS) if tracked else [])
 

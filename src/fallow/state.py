@@ -34,12 +34,12 @@ def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def check_parts(state: object, first: object) -> None:
+def check_parts(owner: str, state: object, first: object) -> None:
     """Refuses a memory whose parts are not those of the first one: a checkpoint could not bring it back."""
     now, then = to_arrays(state), to_arrays(first)
     if now.keys() != then.keys():
         raise StateError(
-            f"The policy's memory has the parts {sorted(now)}, and the one that its init returned has {sorted(then)}; "
+            f"The {owner}'s memory has the parts {sorted(now)}, and the one that its init returned has {sorted(then)}; "
             "init must return a memory with every part, or a checkpoint could not bring it back."
         )
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import itertools
-import json
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from fallow.checkpoint import write_atomically
 from fallow.config import Experiment
 from fallow.errors import ConfigError, RunDirectoryError
-from fallow.run_directory import CONFIG, SUMMARY, check_place, is_finished, read_experiment
+from fallow.run_directory import CONFIG, check_place, is_finished, read_experiment, read_summary
 from fallow.settings import override, put, read_settings, value_of
 
 TABLE = "table.csv"
@@ -145,8 +144,8 @@ def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
     rows = []
     for run in runs:
         if is_finished(run.directory):
-            summary = json.loads((run.directory / SUMMARY).read_text(encoding="utf-8"))
-            summary.pop("versions")
+            summary = read_summary(run.directory)
+            summary.pop("versions", None)
             rows.append(run.point | {key: value for key, value in summary.items() if key not in run.point})
     return rows
 

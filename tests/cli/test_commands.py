@@ -3,8 +3,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from fallow import __version__
 from fallow.cli import app
+from fallow.config import Experiment
+from fallow.names import nearest
 from tests.cli.runner import fail, invoke
 
 
@@ -55,3 +59,33 @@ def test_check_of_nothing_that_exists_is_one_sentence(capsys, monkeypatch) -> No
     code, words = fail(capsys, monkeypatch, "check", "my_modul:MyPolicy")
     assert code == 2
     assert "importing 'my_modul' failed with ModuleNotFoundError" in words
+
+
+def test_a_module_that_exits_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    (tmp_path / "exits_at_import.py").write_text("import sys; sys.exit('bye')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code, words = fail(capsys, monkeypatch, "check", "exits_at_import:MyPolicy")
+    assert code == 2
+    assert words.endswith("importing 'exits_at_import' failed with SystemExit: bye.\n")
+
+
+def test_check_takes_the_options_of_a_policy(capsys, monkeypatch) -> None:
+    name = "tests.policies.test_check:Demanding"
+    code, words = fail(capsys, monkeypatch, "check", name)
+    assert (code, words) == (2, f"Error: The policy '{name}' needs the option 'share'; set share.\n")
+    for setting in ("share=0.5", "policy.share=0.5"):
+        assert invoke(app, "check", name, "--set", setting) == f"{name} keeps its contract.\n"
+    for setting, wrong in (("share=half", "share = 'half' must be a number"), ("shar=1", "did you mean 'share'?")):
+        code, words = fail(capsys, monkeypatch, "check", name, "--set", setting)
+        assert code == 2
+        assert wrong in words
+    invoke(app, "check", "vaoi", "--set", "k=3", "--set", "reset=aggregated")
+
+
+@pytest.mark.parametrize("name", ["NoInit", "bads", "nope"])
+def test_what_is_far_from_every_name_is_answered_with_the_list(name: str, capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "check", name)
+    assert code == 2
+    assert words.startswith(f"Error: There is no policy '{name}'; valid names are fedavg, fedbacys,")
+    assert nearest(name, Experiment.model_fields) is None

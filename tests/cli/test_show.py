@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from fallow.cli import app
 from fallow.policies import POLICIES
 from tests.cli.runner import fail, invoke
@@ -42,3 +44,16 @@ def test_show_of_what_is_no_finished_run_is_one_sentence(tmp_path: Path, capsys,
     code, words = fail(capsys, monkeypatch, "show", str(tmp_path / "run"))
     assert code == 2
     assert "is not finished (no checkpoint yet); `fallow resume" in words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("{", "can't be read"), ("{}", "has no 'policy'"), ("[]", "has no 'policy'")]
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_show_of_a_damaged_summary_is_one_sentence(form, text, words, tmp_path: Path, capsys, monkeypatch) -> None:
+    invoke(app, "run", "--set", "epochs=2", "--out", str(tmp_path / "run"))
+    (tmp_path / "run" / "summary.json").write_text(text)
+    code, said = fail(capsys, monkeypatch, "show", str(tmp_path / "run"), *form)
+    assert code == 2
+    assert f"summary.json {words}" in said
+    assert said.count("\n") == 1

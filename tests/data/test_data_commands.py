@@ -42,6 +42,14 @@ def test_a_wrong_folder_is_a_sentence_for_the_main_program_to_show(tmp_path):
     assert "does not hold CIFAR-10" in str(result.exception)
 
 
+@pytest.mark.parametrize("name", ["cifar10", "fashion-mnist"])
+def test_a_junk_file_is_one_sentence(name, tmp_path):
+    (tmp_path / "junk").write_text("hello")
+    result = run("fetch", name, "--data-dir", tmp_path, "--from", tmp_path / "junk")
+    assert isinstance(result.exception, DataError)
+    assert str(result.exception) == f"{tmp_path}/junk is no whole tar archive; it is cut or damaged, or something else."
+
+
 def test_label_mix_draws_a_picture(tmp_path):
     out = tmp_path / "mix.png"
     result = run("label-mix", "digits", "--clients", 20, "--samples-per-client", 30, "--alpha", 0.5, "--out", out)

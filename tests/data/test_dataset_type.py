@@ -63,6 +63,7 @@ def test_arrays_without_a_channel_axis_get_one():
 NAN = np.array([0, np.nan], dtype=np.float32).reshape(2, 1, 1, 1)
 FAULTS = [
     ({"classes": 1}, "classes is 1"),
+    ({"classes": 10**9}, "classes is 1000000000; there may be at most 100000"),
     ({"x": np.zeros((2, 1, 1), dtype=np.uint8)}, r"x has the shape \(2, 1, 1\)"),
     ({"x": np.zeros((0, 1, 1, 1), dtype=np.uint8)}, r"x has the shape \(0, 1, 1, 1\)"),
     ({"x": np.zeros((2, 1, 1, 1))}, "x has the type float64"),
@@ -94,9 +95,15 @@ def test_a_wrong_dataset_is_one_sentence(change, words):
         (np.zeros((2, 1, 1)), np.array([0.0, 1.0]), "y has the type float64"),
         (np.full((2, 1, 1), 1e300), np.array([0, 1]), "x has 2 values that are not finite"),
         (np.zeros((2, 1, 1)), np.array([0, -4]), "y holds the label -4"),
+        (np.zeros((2, 1, 1)), np.array([0, 10**9]), "y holds the label 1000000000; labels count from 0, and there may"),
         (np.zeros((0, 1, 1)), np.zeros(0, dtype=int), "none of them 0"),
     ],
 )
 def test_wrong_arrays_are_one_sentence(x, y, words):
     with pytest.raises(ConfigError, match=words):
         dataset_from_arrays("wrong", x, y, x, y)
+
+
+def test_there_may_be_many_classes_and_few_samples_of_them():
+    x = np.zeros((2, 1, 1))
+    assert dataset_from_arrays("many", x, np.array([0, 99_999]), x, np.array([0, 1])).classes == 100_000

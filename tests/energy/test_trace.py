@@ -1,8 +1,10 @@
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fallow.config import annotated_toml
 from fallow.energy.trace import Trace, read_trace
 from fallow.errors import TraceError
 
@@ -68,8 +70,25 @@ def test_a_bad_cell_is_named(write, text: str, words: str) -> None:
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match=r"The trace .*nowhere\.csv can't be read: .*No such file"):
+    with pytest.raises(TraceError, match=r"The trace .*nowhere\.csv can't be read: No such file or directory\.$"):
         Trace(str(tmp_path / "nowhere.csv")).prepare(0, 2, 30)
+
+
+def test_the_path_that_a_printed_config_leaves_open_is_asked_for() -> None:
+    printed = tomllib.loads(annotated_toml(energy="trace"))["energy"]["path"]
+    with pytest.raises(TraceError, match=r"set energy\.path"):
+        Trace(printed).prepare(0, 2, 30)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a\n" + 9000 * b"1\n" + b"\xff\n", 200_000 * b"x", b"a\n" + 200_000 * b"x", b"a\n" + 9000 * b"x"]
+)
+def test_junk_is_one_short_sentence(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match=r"trace\.csv") as caught:
+        Trace(str(path)).prepare(0, 2, 30)
+    assert len(str(caught.value)) < len(str(path)) + 200
 
 
 def test_a_binary_file_is_one_sentence(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The conformance check: every policy of ours passes, and every way to break the contract is found."""
 
 import random
+import sys
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -138,6 +139,28 @@ class Crash(Everyone):
 
 
 @dataclass(frozen=True)
+class Quitter(Everyone):
+    def select(self, state, view, rng):
+        sys.exit(0)
+
+
+@dataclass(frozen=True)
+class Wordless(Everyone):
+    def init(self, clients):
+        raise SystemExit
+
+
+@dataclass(frozen=True)
+class Demanding(Everyone):
+    """Has an option that must be given."""
+
+    share: float
+
+    def select(self, state, view, rng):
+        return state, view.battery >= self.share * view.capacity
+
+
+@dataclass(frozen=True)
 class Lazy(Everyone):
     """Makes its memory when it first needs one."""
 
@@ -164,6 +187,8 @@ class Lazy(Everyone):
         (Wordy, "'numbers' is a str"),
         (Dictionary, "state must be None or a frozen dataclass"),
         (Crash, "raised AttributeError"),
+        (Quitter, "select raised SystemExit: 0\\."),
+        (Wordless, "init raised SystemExit\\."),
     ],
 )
 def test_each_breach_is_found_and_said_in_words(policy: type, words: str) -> None:

@@ -226,3 +226,14 @@ def test_the_theme_can_be_changed(browser: Any) -> None:
     assert browser.execute_script(paper) != before
     browser.find_element(By.ID, "theme").click()
     assert browser.execute_script(paper) == before
+
+
+def test_a_label_mix_of_many_cells_is_drawn(driver: Any, tmp_path: Path) -> None:
+    few = {"epochs": 1, "energy__p": 0.01, "learning__mode": "train", "compute__strategy": "stacked"}
+    many = {"clients": 200, "data__classes": 400, "data__samples_per_client": 4}
+    live(tmp_path / "runs" / "many", data__name="synthetic", data__samples=2000, data__test_samples=20, **few, **many)
+    report = write_report([tmp_path / "runs"], tmp_path / "out").page
+    driver.get_log("browser")
+    driver.get(report.as_uri())
+    wait(driver, lambda: drawn(driver, "mix"))
+    assert driver.get_log("browser") == []

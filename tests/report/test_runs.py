@@ -61,7 +61,10 @@ def test_wrong_input_is_one_sentence(tmp_path: Path) -> None:
 
 def test_if_no_run_is_finished_it_says_so(tmp_path: Path) -> None:
     (make_up(tmp_path / "stopped", epochs=5) / "summary.json").unlink()
-    with pytest.raises(RunDirectoryError, match=r"^The run in .* is finished; `fallow resume DIR` goes on"):
+    with pytest.raises(RunDirectoryError, match=r"^The run in .* is not finished; `fallow resume DIR` goes on"):
+        read_runs([tmp_path])
+    (make_up(tmp_path / "another", epochs=5) / "summary.json").unlink()
+    with pytest.raises(RunDirectoryError, match=r"^None of the 2 runs in .* is finished; `fallow resume DIR` goes on"):
         read_runs([tmp_path])
 
 

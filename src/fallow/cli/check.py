@@ -1,6 +1,6 @@
 """``fallow check``: does a policy keep its contract?"""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,15 +9,24 @@ from fallow.names import resolve
 from fallow.options import with_options
 from fallow.policies import POLICIES
 from fallow.policies.check import check_policy
+from fallow.settings import frozen, override
 
 
 def check(
     policy: Annotated[str, typer.Argument(help="A policy's name, or my_module:MyPolicy.")],
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set one option of the policy, as in k=5; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check that a policy keeps its contract: shape, type, determinism, purity, limits, checkpoints."""
+    options: dict[str, Any] = {}
+    for assignment in setting or ():
+        override(options, assignment.strip().removeprefix("policy."))  # a config says policy.k
     with words_aside(as_json):
-        problems = check_policy(with_options(f"The policy '{policy}'", resolve(policy, POLICIES, "policy"), {}))
+        cls = resolve(policy, POLICIES, "policy")
+        problems = check_policy(with_options(f"The policy '{policy}'", cls, frozen(options)))
     if as_json:
         print_json({"policy": policy, "problems": problems})
     elif not problems:

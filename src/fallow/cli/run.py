@@ -1,6 +1,5 @@
 """``fallow run`` and ``fallow resume``: one experiment into one run directory."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ from rich.table import Table
 from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
 from fallow.config import Experiment
 from fallow.engine import Engine
-from fallow.run_directory import SUMMARY, RunWriter, check_free, is_finished, read_experiment, tidy
+from fallow.run_directory import RunWriter, check_free, is_finished, read_experiment, read_summary, tidy
 
 SUMMARY_LINES = (
     ("F1, macro, at the end", "f1", ""),
@@ -77,7 +76,7 @@ def resume(
             writer.resume()
             summary = _write(writer)
     if summary or as_json:
-        found = summary or json.loads((directory / SUMMARY).read_text(encoding="utf-8"))
+        found = summary or read_summary(directory)
         _show(directory, found, as_json=as_json)
 
 

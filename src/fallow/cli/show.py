@@ -1,6 +1,5 @@
 """``fallow list`` and ``fallow show``: what there is to choose from, and what a run came to."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from fallow.choices import CHOICES
 from fallow.cli.run import as_table
 from fallow.cli.screen import Json, console, print_json
 from fallow.errors import RunDirectoryError
-from fallow.run_directory import CHECKPOINT, SUMMARY, is_finished, read_experiment
+from fallow.run_directory import CHECKPOINT, is_finished, read_experiment, read_summary
 from fallow.trackers import TRACKERS
 
 
@@ -44,11 +43,11 @@ def show(
             f"The run of {experiment.policy.name} in {directory} is not finished ({begun}); "
             f"`fallow resume {directory}` goes on with it."
         )
-    text = (directory / SUMMARY).read_text(encoding="utf-8")
+    summary = read_summary(directory)
     if as_json:
-        typer.echo(text, nl=False)
+        print_json(summary)
     else:
-        console.print(as_table(json.loads(text)))
+        console.print(as_table(summary))
 
 
 def _first_line(cls: type) -> str:

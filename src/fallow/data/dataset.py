@@ -12,6 +12,9 @@ from fallow.errors import ConfigError
 Images = NDArray[np.uint8] | NDArray[np.float32]
 Labels = NDArray[np.int64]
 
+MOST_CLASSES = 100_000
+"""Each has a row of weights; a label beyond is a slip of the pen."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -43,6 +46,8 @@ class Dataset:
             raise ConfigError(f"{self._field('classes')} is {self.classes}; it must be a whole number of at least 2.")
         _check_part(self.name, "x", self.x, "y", self.y, self.classes)
         _check_part(self.name, "x_test", self.x_test, "y_test", self.y_test, self.classes)
+        if self.classes > MOST_CLASSES:
+            raise ConfigError(f"{self._field('classes')} is {self.classes}; there may be at most {MOST_CLASSES}.")
         if self.x.shape[1:] != self.x_test.shape[1:] or self.x.dtype != self.x_test.dtype:
             raise ConfigError(
                 f"{self._field('x_test')} holds images of shape {self.x_test.shape[1:]} and type {self.x_test.dtype}, "
@@ -192,4 +197,6 @@ def _label_fault(y: Labels, images: int, x_field: str, classes: int) -> str | No
     if y.min() < 0 or y.max() >= classes:
         wrong = int(y.min()) if y.min() < 0 else int(y.max())
         return f"holds the label {wrong}; labels go from 0 to {classes - 1}"
+    if y.max() >= MOST_CLASSES:
+        return f"holds the label {int(y.max())}; labels count from 0, and there may be at most {MOST_CLASSES} classes"
     return None

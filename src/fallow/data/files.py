@@ -26,7 +26,7 @@ def read_files(path: Path, wanted: Collection[str]) -> dict[str, bytes]:
     except FileNotFoundError as error:
         raise DataError(f"There is no file or folder {path}.") from error
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise DataError(f"{path} is no whole tar archive, cut or damaged: {error}.") from error
+        raise DataError(f"{path} is no whole tar archive; it is cut or damaged, or something else.") from error
     except OSError as error:
         raise DataError(f"{path} can't be read: {error.strerror or error}.") from error
 

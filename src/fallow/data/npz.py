@@ -4,14 +4,18 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fallow.data.dataset import Dataset, dataset_from_arrays
 from fallow.errors import DataError
 
 PREFIX = "npz:"
 ARRAYS = ("x", "y", "x_test", "y_test")
+ARCHIVE, ONE_ARRAY = b"PK", b"\x93NUMPY"
+"""How a zip archive and a single .npy file begin."""
 
 
 def npz(path: str) -> type:
@@ -36,19 +40,42 @@ def read_npz(path: Path) -> Dataset:
     """
     try:
         with path.open("rb") as file:  # np.load itself would leave a damaged file open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
+            kind = file.read(len(ONE_ARRAY))
+            if kind == ONE_ARRAY:
                 raise DataError(f"The dataset {path} is one array, not an archive of several; write it with np.savez.")
+            if not kind.startswith(ARCHIVE):  # np.load would take it for a pickle, and advise to trust it
+                raise DataError(f"The dataset {path} is no NumPy archive; write it with np.savez.")
+            file.seek(0)
+            archive = np.load(file, allow_pickle=False)
             missing = [name for name in ARRAYS if name not in archive]
             if missing:
                 raise DataError(
                     f"The dataset {path} has no array '{missing[0]}'; it must hold {', '.join(ARRAYS)}, and it holds "
                     f"{', '.join(archive.files) or 'nothing'}."
                 )
-            x, y, x_test, y_test = (archive[name] for name in ARRAYS)
-            classes = int(archive["classes"]) if "classes" in archive else None
+            x, y, x_test, y_test = (_array(path, archive, name) for name in ARRAYS)
+            classes = _whole_number(path, _array(path, archive, "classes")) if "classes" in archive else None
     except OSError as error:
         raise DataError(f"The dataset {path} can't be read: {error.strerror or error}.") from error
     except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"The dataset {path} is no NumPy archive that can be read: {error}.") from error
+        raise DataError(f"The dataset {path} is no NumPy archive that can be read; it is cut or damaged.") from error
     return dataset_from_arrays(path.stem, x, y, x_test, y_test, classes)
+
+
+def _array(path: Path, archive: Any, name: str) -> NDArray[Any]:
+    try:
+        array = archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise DataError(f"The dataset {path} holds Python objects in '{name}'; only numbers are read.") from error
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"The dataset {path} holds no array in '{name}'; write it with np.savez.")
+    return array
+
+
+def _whole_number(path: Path, array: NDArray[Any]) -> int:
+    if array.size != 1 or array.dtype.kind not in "iu":
+        shown = str(array.tolist())[:60]
+        raise DataError(f"The dataset {path} holds classes = {shown}; it must be one whole number.")
+    return int(array.item())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.data.dataset import Dataset, channel_statistics
+from fallow.data.dataset import MOST_CLASSES, Dataset, channel_statistics
 from fallow.rng import Purpose, stream
 
 PATTERNS, TRAIN, TEST = 0, 1, 2
@@ -34,7 +34,9 @@ class Synthetic:
 
     samples: Annotated[int, Field(ge=1, description="training images")] = 10_000
     test_samples: Annotated[int, Field(ge=1, description="test images")] = 2_000
-    classes: Annotated[int, Field(ge=2, description="classes, each with its share of the images to within one")] = 10
+    classes: Annotated[
+        int, Field(ge=2, le=MOST_CLASSES, description="classes, each with its share of the images to within one")
+    ] = 10
     channels: Annotated[int, Field(ge=1, description="channels of an image")] = 1
     height: Annotated[int, Field(ge=1, description="rows of an image")] = 16
     width: Annotated[int, Field(ge=1, description="columns of an image")] = 16

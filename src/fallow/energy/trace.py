@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +16,8 @@ from pydantic import Field
 from fallow.energy.base import MOST_UNITS, Harvest, Units
 from fallow.errors import TraceError
 
-"""Units in one cell; with a capacity of at most as much, a battery can't overrun its 32 bits."""
+NO_PATH = "…"
+"""What ``fallow config --energy trace`` writes where the path belongs."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Trace:
 
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
         """Reads the whole file and checks every cell."""
+        if self.path == NO_PATH:
+            raise TraceError("The trace has no file yet; set energy.path to a CSV file of units per slot.")
         table = read_trace(Path(self.path))
         length, columns = table.shape
         if columns not in (1, clients):
@@ -52,8 +56,10 @@ def read_trace(path: Path) -> NDArray[np.int32]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             first = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError(f"The trace {path} can't be read: {error}.") from error
+    except OSError as error:
+        raise TraceError(f"The trace {path} can't be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TraceError(f"The trace {path} can't be read: it is no CSV file in UTF-8.") from error
     if not first:
         raise TraceError(f"{path} holds no slots; a trace has one row for each slot.")
     has_header = not all(_is_number(cell) for cell in first)
@@ -85,7 +91,7 @@ def read_trace(path: Path) -> NDArray[np.int32]:
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
     """Reads the file again, slowly, to say where it is wrong."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file, suppress(csv.Error):
         for line, row in enumerate(csv.reader(file), start=1):
             if line == 1 and has_header:
                 continue
@@ -96,7 +102,7 @@ def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str)
                 if fault:
                     name = f"column '{first[column]}'" if has_header else f"column {column + 1}"
                     return TraceError(f"{path}, line {line}, {name}: {fault}.")
-    return TraceError(f"{path} is not a CSV file of whole units per slot: {otherwise}.")
+    return TraceError(f"{path} is not a CSV file of whole units per slot: {otherwise[:100]}.")
 
 
 def _fault(cell: str) -> str | None:
@@ -105,7 +111,7 @@ def _fault(cell: str) -> str | None:
     if not text:
         return "the cell is empty; write 0 where nothing was harvested"
     if not _is_number(text):
-        return f"'{text}' is not a number"
+        return f"'{text[:40]}' is not a number"
     value = float(text)
     if not np.isfinite(value):
         return f"'{text}' is not a finite number"

@@ -20,7 +20,7 @@ from fallow.learning.probe import distances, first_moments, mean_features, param
 from fallow.learning.samples import Samples
 from fallow.learning.training import Trained, plan_training
 from fallow.learning.workers import Workers
-from fallow.state import from_arrays, to_arrays
+from fallow.state import check_parts, from_arrays, to_arrays
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
 """(slot, clients that start in it), in order."""
@@ -89,6 +89,7 @@ class Learner:
         self.scores: Scores | None = None
         self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
+        self._first_state = self.aggregation_state
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
@@ -184,6 +185,7 @@ class Learner:
         if self.scores is not None:
             numbers = [self.scores.f1, self.scores.accuracy, self.scores.loss]
             arrays["scores"] = np.array([*numbers, *self.scores.recall], dtype=np.float64)
+        check_parts("aggregation rule", self.aggregation_state, self._first_state)
         memory = to_arrays(self.aggregation_state)
         return arrays | {f"aggregation.{name}": array for name, array in memory.items()}
 
@@ -204,7 +206,7 @@ class Learner:
             self.scores = Scores(f1, accuracy, loss, np.array(recall))
         prefix = "aggregation."
         memory = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        self.aggregation_state = from_arrays(self.aggregation_state, memory)
+        self.aggregation_state = from_arrays(self._first_state, memory)
 
     def _measure(self) -> Strategy:
         """Times a step of a small cohort both ways."""

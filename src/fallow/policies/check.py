@@ -11,6 +11,7 @@ import numpy as np
 
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
+from fallow.names import in_words
 from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
 from fallow.state import check_parts, from_arrays, to_arrays
 
@@ -59,7 +60,7 @@ def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
     for epoch in range(EPOCHS):
         view = _view(world, epoch, clients, selected)
         state, selected = _ask_twice(policy, "select", state, view, epoch)
-        check_parts(state, first)
+        check_parts("policy", state, first)
         k = getattr(policy, "k", clients)
         if np.count_nonzero(selected) > k:
             raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
@@ -68,7 +69,7 @@ def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
             ready = selected & (world.random(clients) < 0.7)
             slot_view = SlotView(slot, view.battery, frozen_copy(ready))
             state, starts = _ask_twice(policy, "start", state, slot_view, epoch)
-            check_parts(state, first)
+            check_parts("policy", state, first)
             if (starts & ~ready).any():
                 raise PolicyError("The policy's start chose clients that are not in view.ready; it may only narrow it.")
             yield starts
@@ -104,9 +105,9 @@ def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except FallowError:
         raise
-    except Exception as error:  # anyone's code: whatever it raises is the finding
+    except (Exception, SystemExit) as error:  # anyone's code: whatever it raises is the finding
         hint = "; the arrays of a view are read-only" if "read-only" in str(error) else ""
-        raise PolicyError(f"The policy's {hook} raised {type(error).__name__}: {error}{hint}.") from error
+        raise PolicyError(f"The policy's {hook} raised {in_words(error)}{hint}.") from error
 
 
 def _view(world: np.random.Generator, epoch: int, clients: int, selected: Mask) -> EpochView:

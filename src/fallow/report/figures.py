@@ -27,6 +27,9 @@ HATCHES = ("", "////", "....", "xx")
 MOST_PANELS = 12
 """Panels of a figure; how many more there are is written below it."""
 
+ONE_ROW = 0.3
+"""Inches that a legend of one row is high; every figure has room for it."""
+
 STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -118,7 +121,7 @@ def _panels(groups: Groups, height: float, *, share: bool) -> tuple["Figure", li
     columns = min(3, count)
     rows = -(-count // columns)
     figure = Figure(figsize=(4.2 if columns == 1 else 3.1 * columns, height * rows + 0.5))
-    figure.set_layout_engine("constrained")
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)  # inches; without, the last number meets the edge
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share).ravel().tolist()
     for spare in grid[count:]:
         spare.set_visible(False)
@@ -157,12 +160,12 @@ def _curves(
         axes.set_title(_wrapped(panel), fontsize=9, loc="left")
         axes.set_xlabel(x_title)
         axes.set_xlim(left=0)
+        axes.locator_params(axis="x", nbins=6)
         top = max(top, axes.dataLim.ymax)
         axes.set_ylim(0, (1.05 * top or 1) if share else None)
     for axes in grid[:: min(3, len(grid))]:
         axes.set_ylabel(y_title)
-    handles = {line: seen[line] for line in lines if line in seen}
-    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=min(4, len(handles)))
+    _add_legend(figure, {line: seen[line] for line in lines if line in seen})
     return figure
 
 
@@ -191,7 +194,22 @@ def _bars(groups: Groups) -> "Figure":
         axes.grid(visible=False, axis="y")
         axes.set_title(_wrapped(panel), fontsize=9, loc="left")
         axes.set_xlabel("energy (units)")
+        axes.set_xlim(0, 1.05 * left.max() or 1)
         axes.locator_params(axis="x", nbins=5)
     grid[0].invert_yaxis()  # the axis is shared
-    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=4)
+    _add_legend(figure, handles)
     return figure
+
+
+def _add_legend(figure: "Figure", handles: dict[str, Any]) -> None:
+    """Puts a legend above the panels, in as many columns as the figure is wide for, and adds the height of its rows."""
+    words = [_wrapped(line) for line in handles]
+    count = len(words)
+    for rows in range(-(-count // 4), count + 1):
+        legend = figure.legend(handles.values(), words, loc="outside upper left", ncols=-(-count // rows))
+        size = legend.get_window_extent()
+        if size.width <= 0.95 * figure.bbox.width or rows == count:
+            break
+        legend.remove()
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + max(0, size.height / figure.dpi - ONE_ROW))

@@ -91,10 +91,10 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[Unfinished]]:
         else:
             unfinished.append(_read_unfinished(directory, name))
     if not finished:
-        which = f"None of the {len(unfinished)} runs" if len(unfinished) > 1 else "The run"
-        raise RunDirectoryError(
-            f"{which} in {_listed(folders)} is finished; `fallow resume DIR` goes on with a run that was stopped."
-        )
+        where = _listed(folders)
+        several = f"None of the {len(unfinished)} runs in {where} is finished"
+        what = several if len(unfinished) > 1 else f"The run in {where} is not finished"
+        raise RunDirectoryError(f"{what}; `fallow resume DIR` goes on with a run that was stopped.")
     return finished, unfinished
 
 

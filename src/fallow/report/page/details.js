@@ -127,5 +127,7 @@ function turned(cells, { rows, columns }) {
     for (let column = 0; column < columns; column += 1)
       view.setUint16((column * rows + row) * 2, cells[row * columns + column], true);
   }
-  return btoa(String.fromCharCode(...bytes));
+  let letters = ""; // one by one: a function takes only so many arguments
+  for (const byte of bytes) letters += String.fromCharCode(byte);
+  return btoa(letters);
 }

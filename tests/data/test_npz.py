@@ -1,0 +1,86 @@
+"""npz:PATH: what is read, and what is refused in one sentence."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from fallow import data
+from fallow.errors import DataError
+
+
+def arrays(**changes):
+    x = np.arange(4, dtype=np.float64).reshape(4, 1, 1)
+    return {"x": x, "y": np.array([0, 1, 2, 1]), "x_test": x[:1], "y_test": np.array([1])} | changes
+
+
+def test_an_npz_file_is_a_dataset(tmp_path):
+    np.savez(tmp_path / "mine.npz", **arrays())
+    dataset = data.load(f"npz:{tmp_path}/mine.npz", seed=0)
+    assert dataset.name == "mine"
+    assert dataset.x.shape == (4, 1, 1, 1)
+    assert dataset.classes == 3
+    assert dataset.mean == (1.5,)
+
+
+def test_an_npz_file_may_say_how_many_classes_there_are(tmp_path):
+    np.savez(tmp_path / "mine.npz", classes=7, **arrays())
+    assert data.load(f"npz:{tmp_path}/mine.npz", seed=0).classes == 7
+
+
+def test_pickles_in_an_npz_file_are_refused(tmp_path):
+    np.savez(tmp_path / "bad.npz", allow_pickle=True, **arrays(y=np.array([{}, 1, 2, 3], dtype=object)))
+    with pytest.raises(DataError, match=r"bad\.npz holds Python objects in 'y'; only numbers are read\.$"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+def test_an_npz_file_without_labels_is_one_sentence(tmp_path):
+    np.savez(tmp_path / "bad.npz", x=np.zeros(3))
+    with pytest.raises(DataError, match="no array 'y'"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04cut", b"no archive"])
+def test_what_is_no_npz_file_is_one_sentence(tmp_path, content):
+    (tmp_path / "bad.npz").write_bytes(content)
+    with pytest.raises(DataError, match="is no NumPy archive") as caught:
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+    assert "pickle" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not str(caught.value).endswith("..")
+
+
+@pytest.mark.parametrize(("classes", "shown"), [([1, 2], r"\[1, 2\]"), (2.5, "2.5"), ("ten", "ten")])
+def test_classes_in_an_npz_file_are_one_whole_number(tmp_path, classes, shown):
+    np.savez(tmp_path / "bad.npz", classes=classes, **arrays())
+    with pytest.raises(DataError, match=rf"holds classes = {shown}; it must be one whole number"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+def test_what_is_no_array_in_an_npz_file_is_one_sentence(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
+        for name in ("x", "y", "x_test", "y_test"):
+            archive.writestr(name, "hello")
+    with pytest.raises(DataError, match="holds no array in 'x'"):
+        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
+def test_an_npz_file_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="can't be read: No such file or directory"):
+        data.load(f"npz:{tmp_path}/none.npz", seed=0)
+
+
+def test_an_npz_file_with_a_flipped_byte_is_one_sentence(tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez_compressed(path, **arrays())
+    content = bytearray(path.read_bytes())
+    content[content.index(b"x.npy") + 60] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is no NumPy archive"):
+        data.load(f"npz:{path}", seed=0)
+
+
+def test_a_single_array_is_no_dataset(tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    with pytest.raises(DataError, match="one array"):
+        data.load(f"npz:{tmp_path}/one.npy", seed=0)
