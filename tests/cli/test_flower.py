@@ -22,11 +22,27 @@ def test_new_writes_an_app_once(tmp_path: Path, capsys, monkeypatch) -> None:
 
 def test_keys_says_what_it_made(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "solar").mkdir()
     made = invoke(app, "flower", "keys", "solar", "--nodes", "1").split()
     assert made == [f"solar/keys/{name}" for name in ("ca.key", "ca.crt", "server.key", "server.crt", "node-00")] + [
         "solar/keys/node-00.pub"
     ]
     assert invoke(app, "flower", "keys", "solar", "--nodes", "1") == "All keys are in solar/keys already.\n"
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file"])
+def test_keys_makes_no_authority_outside_of_an_app(place: str, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    code, words = fail(capsys, monkeypatch, "flower", "keys", place)
+    assert (code, words) == (2, f"Error: {place} is no directory; `fallow flower new` makes an app's.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_certificates_hold_a_hundred_years_at_most(tmp_path: Path, capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "flower", "keys", str(tmp_path), "--days", "99999999")
+    assert code == 2
+    assert "99999999 is not in the range" in words
 
 
 @pytest.mark.parametrize("command", [["new", "solar"], ["keys", "solar"]])
@@ -96,3 +112,32 @@ def test_a_node_without_its_key_is_one_sentence(tmp_path: Path, capsys, monkeypa
     monkeypatch.chdir(tmp_path)
     code, words = fail(capsys, monkeypatch, "flower", "node", "keys/node-00")
     assert (code, words) == (2, "Error: keys/node-00 is not there; `fallow flower keys` makes keys.\n")
+
+
+@pytest.mark.parametrize("key", ["node-00.pub", "ca.key"])
+def test_a_key_that_can_never_work_is_one_sentence(key: str, tmp_path: Path, capsys, monkeypatch, started) -> None:
+    make_keys(tmp_path, nodes=1)
+    monkeypatch.chdir(tmp_path)
+    code, words = fail(capsys, monkeypatch, "flower", "node", key)
+    assert (code, started) == (2, {})
+    assert f"{key} is no private key of a node" in words
+
+
+@pytest.mark.parametrize("superlink", ["roof.example", "roof.example:", ":8000", "::1", "https://roof.example:8000"])
+def test_a_superlink_without_a_port_is_one_sentence(
+    superlink: str, tmp_path: Path, capsys, monkeypatch, started
+) -> None:
+    make_keys(tmp_path, nodes=1)
+    monkeypatch.chdir(tmp_path)
+    code, words = fail(capsys, monkeypatch, "flower", "node", "node-00", "--superlink", superlink)
+    assert (code, started) == (2, {})
+    assert f"--superlink is '{superlink}'; it must be host:port" in words
+
+
+@pytest.mark.parametrize("superlink", ["roof.example:8000", "192.0.2.7:8000", "[::1]:8000"])
+def test_a_superlink_with_a_port_is_taken(superlink: str, tmp_path: Path, monkeypatch, started) -> None:
+    make_keys(tmp_path, nodes=1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CaughtError):
+        invoke(app, "flower", "node", "node-00", "--superlink", superlink)
+    assert superlink in started["command"]

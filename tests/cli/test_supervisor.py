@@ -16,8 +16,13 @@ DEADLINE = 60.0
 
 SUPERVISE = """
 import sys
-from fallow.cli import supervisor
+from importlib.util import module_from_spec, spec_from_file_location
 
+# From its file: the rest of the command line takes seconds to load.
+spec = spec_from_file_location("supervisor", sys.argv[2])
+supervisor = module_from_spec(spec)
+spec.loader.exec_module(supervisor)
+supervisor.GRACE = 1.0
 supervisor.FIRST_PAUSE = supervisor.LONGEST_PAUSE = 0.05
 command, environment = ["sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}
 supervisor.supervise(lambda: command, environment, lambda words: print(words, flush=True))
@@ -28,6 +33,13 @@ echo $$ >> lives
 sleep 1000 &
 echo $! >> children
 wait
+"""
+
+
+STUBBORN = """
+trap 'echo $$ >> terms' TERM
+echo $$ >> lives
+while true; do sleep 0.05; done
 """
 
 
@@ -53,9 +65,14 @@ def is_alive(pid: int) -> bool:
 def supervised(tmp_path: Path):
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(program: str) -> subprocess.Popen[bytes]:
-        with (tmp_path / "words").open("wb") as words:
-            started.append(subprocess.Popen([sys.executable, "-c", SUPERVISE, program], cwd=tmp_path, stdout=words))
+    def start(program: str, hangup: signal.Handlers = signal.SIG_DFL) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", SUPERVISE, program, supervisor.__file__]
+        before = signal.signal(signal.SIGHUP, hangup)  # whatever the tests were started under
+        try:
+            with (tmp_path / "words").open("wb") as words:
+                started.append(subprocess.Popen(command, cwd=tmp_path, stdout=words))
+        finally:
+            signal.signal(signal.SIGHUP, before)
         return started[-1]
 
     yield start
@@ -85,7 +102,7 @@ def test_what_a_killed_program_leaves_behind_is_killed_before_the_next_life(supe
     assert is_alive(numbers(tmp_path / "lives")[1])
 
 
-@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_whoever_stops_the_supervisor_stops_the_program_and_its_children(word: int, supervised, tmp_path: Path) -> None:
     process = supervised(PROGRAM)
     wait(lambda: len(numbers(tmp_path / "children")) == 1)
@@ -93,6 +110,50 @@ def test_whoever_stops_the_supervisor_stops_the_program_and_its_children(word: i
     process.wait(DEADLINE)
     assert not any(map(is_alive, numbers(tmp_path / "lives") + numbers(tmp_path / "children")))
     assert len(numbers(tmp_path / "lives")) == 1
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_second_signal_does_not_save_a_stubborn_program(word: int, supervised, tmp_path: Path) -> None:
+    process = supervised(STUBBORN)
+    wait(lambda: len(numbers(tmp_path / "lives")) == 1)
+    process.send_signal(word)
+    wait(lambda: len(numbers(tmp_path / "terms")) == 1)
+    process.send_signal(word)
+    process.wait(DEADLINE)
+    assert not any(map(is_alive, numbers(tmp_path / "lives")))
+
+
+def test_what_nohup_ignores_stays_ignored(supervised, tmp_path: Path) -> None:
+    process = supervised(PROGRAM, signal.SIG_IGN)
+    wait(lambda: len(numbers(tmp_path / "children")) == 1)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(3 * supervisor.LOOK)
+    assert process.poll() is None
+    process.terminate()
+    assert process.wait(DEADLINE) == 128 + signal.SIGTERM
+    assert len(numbers(tmp_path / "lives")) == 1
+
+
+def test_no_wait_is_without_an_end(monkeypatch) -> None:
+    """A signal that comes just before a call that blocks is answered when that call is over, and no sooner."""
+    started = []
+
+    class Watched(subprocess.Popen):
+        def poll(self) -> int | None:
+            if not started:
+                started.append(self.pid)
+                os.kill(os.getpid(), signal.SIGTERM)
+            return super().poll()
+
+        def wait(self, timeout: float | None = None) -> int:
+            assert timeout is not None
+            return super().wait(timeout)
+
+    monkeypatch.setattr(supervisor.subprocess, "Popen", Watched)
+    with pytest.raises(SystemExit) as end:
+        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print)
+    assert end.value.code == 128 + signal.SIGTERM
+    assert [is_alive(pid) for pid in started] == [False]
 
 
 @pytest.mark.parametrize(("word", "end"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])

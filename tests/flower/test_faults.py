@@ -1,5 +1,6 @@
 """A node that fails, lies or vanishes costs the round its own update and nothing else."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,27 @@ def with_wrong_numbers(content: RecordDict) -> None:
     arrays[name] = Array(arrays[name].numpy().astype(np.float64))
 
 
+def with_bytes(data: bytes) -> Callable[[RecordDict], None]:
+    def change(content: RecordDict) -> None:
+        arrays = update_of(content)
+        name, array = next(iter(arrays.items()))
+        arrays[name] = Array(array.dtype, array.shape, array.stype, data)
+
+    return change
+
+
+def with_another_form(content: RecordDict) -> None:
+    arrays = update_of(content)
+    name, array = next(iter(arrays.items()))
+    arrays[name] = Array(array.dtype, array.shape, "torch", array.data)
+
+
+def an_archive() -> bytes:
+    file = io.BytesIO()
+    np.savez(file, a=np.zeros(3))
+    return file.getvalue()
+
+
 def without_a_parameter(content: RecordDict) -> None:
     arrays = update_of(content)
     del arrays[next(iter(arrays))]
@@ -113,6 +135,10 @@ BAD_OUTCOMES: dict[str, Fault] = {
     "calls itself another": changed(set_field("identity", "client-000000")),
     "answers for another epoch": changed(set_field("epoch", 0)),
     "started in the future": changed(set_field("epochs", [EPOCH + 1])),
+    "has more losses than updates": changed(set_field("losses", [0.0, 0.0])),
+    "returns bytes that are no array": changed(with_bytes(b"garbage")),
+    "returns an archive": changed(with_bytes(an_archive())),
+    "returns an array of another form": changed(with_another_form),
     "announces more than it brings": changed(set_field("slots", [16, 17])),
     "talks nonsense": changed(without_fields),
     "has a word for a number": changed(set_field("trained", "many")),

@@ -1,5 +1,7 @@
 """What comes from nodes is checked before it counts."""
 
+import json
+
 import numpy as np
 import pytest
 from flwr.app import Message
@@ -53,7 +55,14 @@ def test_a_client_s_memory_is_taken_over_and_no_other_s(federation: Federation) 
     assert federation.policy_state.group.tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("memory", [b"nonsense", to_bytes({"group": np.zeros(1, dtype=np.int32)})])
+def with_an_unknown_type() -> bytes:
+    header = json.dumps({"group": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}).encode()
+    return len(header).to_bytes(8, "little") + header + b"\0\0"
+
+
+@pytest.mark.parametrize(
+    "memory", [b"nonsense", to_bytes({"group": np.zeros(1, dtype=np.int32)}), with_an_unknown_type()]
+)
 def test_another_memory_is_refused(memory: bytes, federation: Federation) -> None:
     take_over_memory(federation, 1, Outcome("you", 4, memory=memory))
     assert federation.policy_state.start_slot.tolist() == [0, 0]

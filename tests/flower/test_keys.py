@@ -68,9 +68,37 @@ def test_the_server_can_be_given_a_new_certificate_by_the_same_authority(tmp_pat
     assert [str(one) for one in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1", "::1", "192.0.2.7"]
 
 
-def test_a_host_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["dächer", "", "the roof", "roof.example:8000", "https://roof.example"])
+def test_a_host_that_is_none_is_a_sentence_and_nothing_is_made(host: str, tmp_path: Path) -> None:
     with pytest.raises(KeyFileError, match="neither a host's name nor an address"):
-        make_keys(tmp_path, nodes=0, hosts=["dächer"])
+        make_keys(tmp_path, nodes=0, hosts=[host])
+    assert contents(tmp_path) == {}
+
+
+def test_a_host_that_the_certificate_lacks_is_a_sentence_and_not_ignored(tmp_path: Path) -> None:
+    make_keys(tmp_path, nodes=1, hosts=["Roof.example", "192.0.2.7"])
+    before = contents(tmp_path)
+    assert make_keys(tmp_path, nodes=1, hosts=["roof.Example", "192.0.2.7", "localhost"]) == []
+    with pytest.raises(KeyFileError, match=r"server.crt does not name yard.example; remove it and .*server.key, and"):
+        make_keys(tmp_path, nodes=2, hosts=["roof.example", "yard.example"])
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("damaged", ["ca.key", "ca.crt", "server.crt"])
+def test_a_damaged_file_is_a_sentence(damaged: str, tmp_path: Path) -> None:
+    make_keys(tmp_path, nodes=0)
+    (tmp_path / damaged).write_text("damaged")
+    if damaged != "server.crt":
+        (tmp_path / "server.key").unlink()
+        (tmp_path / "server.crt").unlink()
+    with pytest.raises(KeyFileError, match=f"{damaged} is damaged"):
+        make_keys(tmp_path, nodes=0, hosts=["roof.example"])
+
+
+def test_a_file_in_place_of_the_directory_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "keys").touch()
+    with pytest.raises(KeyFileError, match="keys can't be read or written: File exists"):
+        make_keys(tmp_path / "keys", nodes=0)
 
 
 def shake_hands(keys: Path, authority: Path, host: str) -> None:

@@ -31,7 +31,7 @@ SAID = [
     Query("f" * 32, 3, "v", "features", ideal=False),
     Standing("me", data_size=4, battery=2, paid_for=[], distance=0.5),
     Standing("me", data_size=4, paid_for=[3, 9], distance=math.inf),
-    Order("f" * 32, 3, "v", False, "none", True, -1, "FedBacys()", b"\x00\xff"),
+    Order("f" * 32, 3, "v", False, "none", True, -1, "FedBacys()", b"\x00\xff", 30),
     Outcome("me", 3, slots=[1, 2], epochs=[0, 1], losses=[0.5, 2.0], memory=b"m"),
     Outcome("me", 3),
 ]

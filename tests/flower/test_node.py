@@ -13,14 +13,15 @@ from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app, client_task
 from fallow.flower.client import directory_for, identity_of
 from fallow.flower.experiment import _parts
-from fallow.flower.memory import KEPT, MEMORY, load_memory
-from fallow.flower.messages import MessageError, Named, Order, Query, to_array_record, version_of
+from fallow.flower.memory import KEPT, MEMORY, directory_of, load_memory
+from fallow.flower.messages import MessageError, Named, Order, Query, to_array_record, to_bytes, version_of
 from fallow.flower.node import Node
 from fallow.flower.strategy import FallowStrategy
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.policies.fedbacys import FedBacys
 from fallow.policies.vaoi import VAoI
+from fallow.state import to_arrays
 from tests.flower.federations import KilledError, small
 
 FEDERATION = "0123456789abcdef" * 2
@@ -152,7 +153,18 @@ def test_a_federation_s_name_can_not_lead_astray(name: str, node: Node) -> None:
 def test_an_identity_can_not_lead_astray(node: Node, tmp_path: Path) -> None:
     node.identity = "../../me"
     node.answer(query(node))
-    assert [path.name for path in (tmp_path / FEDERATION).iterdir()] == [".._.._me"]
+    (folder,) = (tmp_path / FEDERATION).iterdir()
+    assert folder.name.startswith(".._.._me-")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("北京", "上海"), ("Köln 1", "Köln/1"), (".", "_"), ("..", "__"), ("a b", "a_b")]
+)
+def test_names_that_look_alike_have_memories_of_their_own(one: str, other: str, tmp_path: Path) -> None:
+    folders = [directory_of(tmp_path, FEDERATION, name) for name in (one, other)]
+    assert folders[0] != folders[1]
+    assert {folder.resolve().parent for folder in folders} == {tmp_path / FEDERATION}
+    assert directory_of(tmp_path, FEDERATION, "client-000003").name == "client-000003"
 
 
 def test_a_client_declines_below_its_cost_and_says_why(tmp_path: Path) -> None:
@@ -230,6 +242,36 @@ def test_a_policy_that_starts_slot_by_slot_must_be_known_to_the_node(node: Node)
     node.answer(query(node), model_of(node))
     with pytest.raises(NodeError, match="give client_app the same policy"):
         node.obey(order(node, policy=repr(FedBacys()), memory=b""))
+
+
+def fedbacys_node(root: Path, level: float) -> tuple[Node, Order]:
+    """A node with two slots, and an order under which it may start in the second."""
+    policy = FedBacys(groups=2)
+    node = Node("me", _parts(EXPERIMENT.to_toml()).task(1), Metered(lambda: level, slots_per_epoch=2), root, policy)
+    own = policy.init(1)
+    own.start_slot[0] = 1
+    return node, order(node, policy=repr(policy), memory=to_bytes(to_arrays(own)), slots_per_epoch=2)
+
+
+def test_a_node_refuses_a_policy_that_counts_other_slots(tmp_path: Path) -> None:
+    node, told = fedbacys_node(tmp_path, 90.0)
+    node.answer(query(node), model_of(node))
+    with pytest.raises(NodeError, match="counts 30 slots to an epoch and this node's battery 2: give both the same"):
+        node.obey(replace(told, slots_per_epoch=30))
+    assert node.obey(told)[0].trained == 1
+    assert node.obey(order(node, epoch=1, slots_per_epoch=30))[0].trained == 1  # decided epoch by epoch
+
+
+def test_a_client_that_its_policy_held_back_does_not_blame_its_battery(tmp_path: Path) -> None:
+    node, told = fedbacys_node(tmp_path / "full", 90.0)
+    node.answer(query(node), model_of(node))
+    never = FedBacys(groups=2).init(1)
+    never.start_slot[0] = 7
+    outcome, _ = node.obey(replace(told, memory=to_bytes(to_arrays(never))))
+    assert outcome.declined == "the policy let it start in none of the slots in which its battery had enough"
+    node, told = fedbacys_node(tmp_path / "empty", 7.0)
+    node.answer(query(node), model_of(node))
+    assert "its battery did not come to the 20 units" in node.obey(told)[0].declined
 
 
 def context(**config: Any) -> Context:

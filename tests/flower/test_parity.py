@@ -9,6 +9,8 @@ import pytest
 from fallow.policies import POLICIES
 from tests.flower.federations import federate, simulated, small, weights
 
+LONG: dict[str, Any] = {"slots_per_epoch": 5, "cost": {"train": 6}, "energy": {"p": 0.6}, "epochs": 14}
+
 
 def assert_same(experiment: Any, root: Path) -> list[dict[str, Any]]:
     engine, records = simulated(experiment)
@@ -49,6 +51,9 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"learning": {"first_moment": "zero", "probe_batch": "fixed"}},
         {"policy": {"name": "fedbacys-odd", "turns": "across-epochs", "groups": 2}, "epochs": 8},
         {"battery": {"initial": 10}, "sgd": {"momentum": 0.9, "proximal": 0.1}},
+        # Trainings longer than an epoch: orders without a model, and probes in the slot in which a training ends.
+        LONG | {"policy": {"name": "random-k", "k": 2}, "aggregation": {"name": "buffered", "m": 3}},
+        LONG | {"policy": {"name": "vaoi-parameters", "k": 2}},
     ],
     ids=str,
 )

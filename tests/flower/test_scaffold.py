@@ -67,6 +67,14 @@ def test_an_empty_directory_is_taken_and_a_full_one_refused(tmp_path: Path) -> N
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_a_file_is_no_place_for_an_app(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ScaffoldError, match="file is a file; choose another directory"):
+        write_app(tmp_path / "file")
+    with pytest.raises(ScaffoldError, match="can't be written: Not a directory"):
+        write_app(tmp_path / "file" / "solar")
+
+
 @pytest.mark.filterwarnings("ignore:GitWildMatchPattern:DeprecationWarning")  # Flower's own
 def test_the_bundle_that_goes_to_nodes_holds_the_app_and_nothing_secret(tmp_path: Path) -> None:
     package = write_app(tmp_path / "solar")

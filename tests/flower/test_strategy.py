@@ -1,5 +1,6 @@
 """The strategy: who is known, who comes later, who is away, and what it refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ from flwr.serverapp.strategy import Strategy
 from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
+from fallow.flower.federation import begin, load, save
+from fallow.learning.aggregation import All
+from fallow.learning.aggregation.buffered import Buffered
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
 
@@ -74,6 +78,37 @@ def test_the_rounds_are_written_as_a_table(tmp_path: Path) -> None:
     assert header.startswith("round,connected,answered,selected,mean_battery,orders,trained,declined,silent,updates")
     assert [row.split(",")[:3] for row in rows] == [["1", "6", "6"], ["2", "6", "6"]]
     assert "f1" in header
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_the_rule_hears_of_data_that_came_to_a_client_it_knows(resumes: bool, tmp_path: Path) -> None:
+    federation, rule = begin({"w": np.zeros(3, dtype=np.float32)}, All()), All()
+    federation.roster.admit([(1, "a", 40), (2, "b", 40)], {1, 2})
+    federation.grow(VAoI(), rule)
+    federation.policy_state.age[:] = [3, 5]
+    if resumes:
+        save(tmp_path, federation, "the same")
+        again = load(tmp_path, VAoI(), rule, "the same")
+        assert again is not None
+        federation = again
+    federation.roster.admit([(1, "a", 400), (2, "b", 40)], {1, 2})
+    federation.grow(VAoI(), rule)
+    assert federation.aggregation_state.samples == 440
+    assert federation.policy_state.age.tolist() == [3, 5]
+    federation.roster.admit([(1, "a", 10), (3, "c", 5)], {1, 2, 3})
+    federation.grow(VAoI(), rule)
+    assert federation.aggregation_state.samples == 55
+    assert federation.policy_state.age.tolist() == [3, 5, 0]
+
+
+def test_what_a_rule_gathered_outlives_data_that_came() -> None:
+    federation, rule = begin({"w": np.zeros(3, dtype=np.float32)}, Buffered()), Buffered()
+    federation.roster.admit([(1, "a", 40)], {1})
+    federation.grow(VAoI(), rule)
+    federation.aggregation_state = replace(federation.aggregation_state, count=2, samples=80)
+    federation.roster.admit([(1, "a", 400)], {1})
+    federation.grow(VAoI(), rule)
+    assert (federation.aggregation_state.count, federation.aggregation_state.samples) == (2, 80)
 
 
 def test_what_it_would_ignore_it_refuses() -> None:

@@ -1,6 +1,7 @@
 """``fallow flower``: a Flower app to begin with, keys for a real federation, and its nodes."""
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -26,6 +27,9 @@ QUIET = {
 }
 """Without these, Flower tells its makers of each start, asks them for news, and installs packages."""
 
+PRIVATE_KEY = b"BEGIN OPENSSH PRIVATE KEY"
+ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
+
 NOT_INSTALLED = "Flower is not installed; run pip install 'fallow[flower]'."
 
 
@@ -48,11 +52,13 @@ def keys(
         list[str] | None,
         typer.Option(help="A name or address of the server, beside localhost; may be repeated.", show_default=False),
     ] = None,
-    days: Annotated[int, typer.Option(min=1, help="How long the certificates hold.")] = 365,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="How long the certificates hold.")] = 365,
 ) -> None:
     """Make what is missing of a federation's keys: authority, server, nodes. None is ever written over."""
     with needing_flower():
         from fallow.flower.keys import make_keys
+    if not directory.is_dir():
+        raise ConfigError(f"{directory} is no directory; `fallow flower new` makes an app's.")
     made = make_keys(directory / "keys", nodes, host or (), days)
     for path in made:
         console.print(str(path), highlight=False, markup=False)
@@ -90,6 +96,11 @@ def node(
     for path in (key, authority):
         if not path.is_file():
             raise ConfigError(f"{path} is not there; `fallow flower keys` makes keys.")
+    # What can never work is refused here: the supervisor would start it for ever.
+    if PRIVATE_KEY not in key.read_bytes():
+        raise ConfigError(f"{key} is no private key of a node; it is the file without an ending, such as node-00.")
+    if not ADDRESS.fullmatch(superlink):
+        raise ConfigError(f"--superlink is '{superlink}'; it must be host:port, such as 127.0.0.1:8000 or [::1]:8000.")
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     program = shutil.which("flower-supernode", path=programs)
     if program is None:

@@ -1,12 +1,12 @@
 """Keeps a program running: whatever ends it, it is started again."""
 
+import math
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 15.0
@@ -17,6 +17,12 @@ LONG_LIFE = 60.0
 
 GRACE = 10.0
 """Seconds that a program has to end in good order."""
+
+LOOK = 0.2
+"""Seconds between two looks at the program and at the signals that came."""
+
+STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Ctrl-C, the system, and a terminal that is closed, which Windows has no signal for."""
 
 
 def supervise(
@@ -32,50 +38,64 @@ def supervise(
         environment: Of the program.
         tell: Is told, in a sentence, that the program has ended.
     """
-    before = signal.signal(signal.SIGTERM, _stop)
     pause = FIRST_PAUSE
-    try:
-        while True:
+    with _signals() as came:
+        while not came:
             began = time.monotonic()
-            process = None
-            try:
-                with _held(signal.SIGINT, signal.SIGTERM):
-                    process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
-                code = process.wait()
-            finally:
-                if process is not None:
-                    _end(process)
-            pause = FIRST_PAUSE if time.monotonic() - began > LONG_LIFE else min(2 * pause, LONGEST_PAUSE)
-            tell(f"It ended with code {code}; starting it again in {pause:g} seconds.")
-            time.sleep(pause)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + signal.SIGTERM)
+            process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
+            _live(process, came)
+            if not came:
+                pause = FIRST_PAUSE if time.monotonic() - began > LONG_LIFE else min(2 * pause, LONGEST_PAUSE)
+                tell(f"It ended with code {process.returncode}; starting it again in {pause:g} seconds.")
+                _wait(lambda: came, pause)
+    if came[0] == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + came[0])
 
 
 @contextmanager
-def _held(*words: signal.Signals) -> Iterator[None]:
-    """Holds signals back and answers them at the end: a program that is just being started has no name to end it by."""
+def _signals() -> Iterator[list[int]]:
+    """Gathers the signals that tell this process to stop, and does nothing else about them.
+
+    An exception out of a handler could come at any point, also where a program has just been started and has no name
+    yet, or where subprocess holds a lock. What was ignored, as `nohup` has it, stays ignored.
+    """
     came: list[int] = []
-    before = {word: signal.signal(word, lambda number, _: came.append(number)) for word in words}
+    before = {word: signal.getsignal(word) for word in STOPS if signal.getsignal(word) is not signal.SIG_IGN}
+    for word in before:
+        signal.signal(word, lambda number, _: came.append(number))
     try:
-        yield
+        yield came
     finally:
         for word, handler in before.items():
             signal.signal(word, handler)
-    for number in came:
-        signal.raise_signal(number)
+
+
+def _live(process: subprocess.Popen[bytes], came: list[int]) -> None:
+    """Waits until a program ends or a signal has come; then nothing is left of it."""
+    try:
+        _wait(lambda: came or process.poll() is not None)
+    finally:
+        _end(process)
+
+
+def _wait(happens: Callable[[], object], seconds: float = math.inf) -> None:
+    """Looks again and again whether something has happened, for so long.
+
+    To block until the program ends would be to miss a signal that comes just before.
+    """
+    end = time.monotonic() + seconds
+    while not happens() and (left := end - time.monotonic()) > 0:
+        time.sleep(min(LOOK, left))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends a program if it runs, in good order if it can, and then whatever is left of its group."""
-    if process.poll() is None:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    try:
+        if process.poll() is None:
+            process.terminate()
+            _wait(lambda: process.poll() is not None, GRACE)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    _wait(lambda: process.poll() is not None, GRACE)

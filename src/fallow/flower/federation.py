@@ -36,6 +36,7 @@ class Federation:
         aggregation_state: The aggregation rule's memory.
         age: Version ages, reset when an update is received, shape (N,), int32.
         delivered: Clients whose update was received in the round before, shape (N,), bool.
+        sizes: |D_i| as the aggregation rule knows them.
         rounds: A row for each round so far.
     """
 
@@ -47,6 +48,7 @@ class Federation:
     roster: Roster = field(default_factory=Roster)
     age: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     delivered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    sizes: list[int] = field(default_factory=list)
     rounds: list[Row] = field(default_factory=list)
 
     @property
@@ -55,18 +57,21 @@ class Federation:
         return sum(array.size for array in self.model.values())
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
-        """Makes room for clients that are new in the roster."""
-        before, clients = self.age.size, len(self.roster.names)
-        if before == clients:
+        """Makes room for clients that are new in the roster, and tells the rule of data that came or went."""
+        if self.sizes == self.roster.sizes:
             return
-        sizes = np.array(self.roster.sizes, dtype=np.int64)
+        before, clients = self.age.size, len(self.roster.names)
         fresh = policy.init(clients)
         self.policy_state = grown(self.policy_state, before, fresh) if before else fresh
         # What a rule remembers of the clients' data is brought up to date; what it gathered is kept.
-        old, new = (to_arrays(aggregation.init(self.size, part)) for part in (sizes[:before], sizes))
+        old, new = (
+            to_arrays(aggregation.init(self.size, np.array(sizes, dtype=np.int64)))
+            for sizes in (self.sizes, self.roster.sizes)
+        )
         gathered = to_arrays(self.aggregation_state)
         kept = {name: gathered[name] if np.array_equal(old[name], new[name]) else new[name] for name in gathered}
         self.aggregation_state = from_arrays(self.aggregation_state, kept)
+        self.sizes = list(self.roster.sizes)
         self.age = np.concatenate([self.age, np.zeros(clients - before, dtype=np.int32)])
         self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
 
@@ -116,6 +121,7 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
     federation.roster = Roster(
         notes["names"], [int(node) for node in notes["nodes"]], notes["sizes"], notes["received"]
     )
+    federation.sizes = list(notes["sizes"])
     federation.age, federation.delivered = arrays["age"].copy(), arrays["delivered"].copy()
     if federation.age.size:
         federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))

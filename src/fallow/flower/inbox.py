@@ -77,8 +77,10 @@ def sound_updates(
     refused = 0
     try:
         brought = updates_in(reply.content, len(outcome.slots))
-        if len(outcome.epochs) != len(brought):
-            raise MessageError(f"{len(brought)} updates of {len(outcome.epochs)} epochs.")
+        if not len(brought) == len(outcome.epochs) == len(outcome.losses):
+            raise MessageError(
+                f"{len(brought)} updates, of {len(outcome.epochs)} epochs and with {len(outcome.losses)} losses."
+            )
     except FallowError as error:
         log(WARNING, "Refused: the updates of %s: %s", outcome.identity, error)
         return [], 1

@@ -2,11 +2,14 @@
 
 import ipaddress
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
@@ -24,6 +27,9 @@ AUTHORITY = "ca"
 SERVER = "server"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CURVE = ec.SECP384R1
+HOST = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+
+Read = TypeVar("Read")
 
 
 class KeyFileError(FallowError):
@@ -44,13 +50,28 @@ def make_keys(directory: Path, nodes: int, hosts: Iterable[str] = (), days: int 
     Returns:
         The files that were made.
     """
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made: list[Path] = []
+    names = [_host(host) for host in hosts]
     until = datetime.now(UTC) + timedelta(days=days)
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return _make_missing(directory, nodes, names, until)
+    except OSError as error:
+        raise KeyFileError(f"{error.filename or directory} can't be read or written: {error.strerror}.") from error
+
+
+def node_name(number: int) -> str:
+    """Returns what the private key of a node is called."""
+    return f"node-{number:02d}"
+
+
+def _make_missing(directory: Path, nodes: int, names: list[x509.GeneralName], until: datetime) -> list[Path]:
+    made: list[Path] = []
     if _missing(directory / f"{AUTHORITY}.key", directory / f"{AUTHORITY}.crt"):
         made += _make_authority(directory, until)
     if _missing(directory / f"{SERVER}.key", directory / f"{SERVER}.crt"):
-        made += _make_server(directory, [*LOOPBACK, *hosts], until)
+        made += _make_server(directory, list(dict.fromkeys([*map(_host, LOOPBACK), *names])), until)
+    elif names:
+        _check_server(directory, names)
     for number in range(nodes):
         private, public = directory / node_name(number), directory / f"{node_name(number)}.pub"
         if _missing(private, public):
@@ -61,11 +82,6 @@ def make_keys(directory: Path, nodes: int, hosts: Iterable[str] = (), days: int 
                 _write(public, words),
             ]
     return made
-
-
-def node_name(number: int) -> str:
-    """Returns what the private key of a node is called."""
-    return f"node-{number:02d}"
 
 
 def _make_authority(directory: Path, until: datetime) -> list[Path]:
@@ -92,22 +108,36 @@ def _make_authority(directory: Path, until: datetime) -> list[Path]:
     return _write_pair(directory, AUTHORITY, key, certificate)
 
 
-def _make_server(directory: Path, hosts: list[str], until: datetime) -> list[Path]:
+def _make_server(directory: Path, names: list[x509.GeneralName], until: datetime) -> list[Path]:
     path = directory / f"{AUTHORITY}.key"
-    signer = load_pem_private_key(path.read_bytes(), None)
+    signer = _read(path, lambda words: load_pem_private_key(words, None))
     if not isinstance(signer, ec.EllipticCurvePrivateKey):
         raise KeyFileError(f"{path} is not the key of an authority that Fallow made.")
-    authority = x509.load_pem_x509_certificate((directory / f"{AUTHORITY}.crt").read_bytes())
+    authority = _read(directory / f"{AUTHORITY}.crt", x509.load_pem_x509_certificate)
     key = ec.generate_private_key(CURVE())
     certificate = (
         _certificate(key.public_key(), _name("Fallow federation server"), authority.subject, until)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([_host(host) for host in dict.fromkeys(hosts)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
         .sign(signer, hashes.SHA384())
     )
     return _write_pair(directory, SERVER, key, certificate)
+
+
+def _check_server(directory: Path, names: list[x509.GeneralName]) -> None:
+    """Refuses a certificate that does not name the server as it was told: nodes would not trust it there."""
+    private, public = directory / f"{SERVER}.key", directory / f"{SERVER}.crt"
+    certificate = _read(public, x509.load_pem_x509_certificate)
+    lists = [one.value for one in certificate.extensions if isinstance(one.value, x509.SubjectAlternativeName)]
+    named = {str(name.value).lower() for one in lists for name in one}
+    lacking = [str(name.value) for name in names if str(name.value) not in named]
+    if lacking:
+        raise KeyFileError(
+            f"{public} does not name {', '.join(lacking)}; remove it and {private}, and repeat with every --host: all "
+            "other keys stay as they are."
+        )
 
 
 def _certificate(
@@ -133,10 +163,9 @@ def _host(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         pass
-    try:
-        return x509.DNSName(host)
-    except ValueError as error:
-        raise KeyFileError(f"'{host}' is neither a host's name nor an address.") from error
+    if not HOST.fullmatch(host):
+        raise KeyFileError(f"'{host}' is neither a host's name nor an address.")
+    return x509.DNSName(host.lower())
 
 
 def _missing(private: Path, public: Path) -> bool:
@@ -146,6 +175,13 @@ def _missing(private: Path, public: Path) -> bool:
         gone = public if there[0] == private else private
         raise KeyFileError(f"{there[0]} is there and {gone} is not; put it back, or remove {there[0]}.")
     return not there
+
+
+def _read(path: Path, load: Callable[[bytes], Read]) -> Read:
+    try:
+        return load(path.read_bytes())
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise KeyFileError(f"{path} is damaged, or Fallow did not make it; put it back as it was.") from error
 
 
 def _write_pair(directory: Path, name: str, key: ec.EllipticCurvePrivateKey, of: x509.Certificate) -> list[Path]:

@@ -8,6 +8,7 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,11 @@ def save_sight(directory: Path, sight: Sight) -> None:
 
 
 def _folder(identity: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]", "_", identity)
+    """Returns a name for any file system; a digest keeps two names apart that come out alike."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", identity)
+    if plain == identity and plain not in {".", ".."}:
+        return plain
+    return f"{plain}-{sha256(identity.encode()).hexdigest()[:16]}"
 
 
 def _work(arrays: Arrays, notes: dict[str, Any], place: int) -> Work:

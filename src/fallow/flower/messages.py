@@ -12,7 +12,6 @@ from typing import Any, TypeVar, get_type_hints
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load as tensors_from_bytes
 from safetensors.numpy import save as tensors_to_bytes
 
@@ -90,6 +89,7 @@ class Order:
         received: The start slot of the newest update that the server has from this node; −1 for none.
         policy: The policy in words, if it decides slot by slot who starts; else empty.
         memory: Then the policy's memory of this client, as safetensors.
+        slots_per_epoch: S, as the policy counts; then the node must count likewise.
     """
 
     federation: str
@@ -101,6 +101,7 @@ class Order:
     received: int
     policy: str = ""
     memory: bytes = b""
+    slots_per_epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,14 @@ def to_array_record(model: Named) -> ArrayRecord:
 
 
 def from_array_record(record: ArrayRecord) -> Named:
-    """Returns the model in a record of arrays."""
-    return {name: array.numpy() for name, array in record.items()}
+    """Returns the model in a record of arrays; bytes that are no array are an error."""
+    try:
+        model = {name: array.numpy() for name, array in record.items()}
+    except Exception as error:  # anything may be in the bytes, so anything may be raised over them
+        raise MessageError(f"Its arrays can't be read: {error}.") from error
+    if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives
+        raise MessageError("Its arrays can't be read: they are archives.")
+    return model
 
 
 def model_in(records: RecordDict) -> Named | None:
@@ -223,5 +230,5 @@ def from_bytes(memory: bytes) -> dict[str, NDArray[Any]]:
     """Undoes `to_bytes`."""
     try:
         return tensors_from_bytes(memory)
-    except SafetensorError as error:
+    except Exception as error:  # as above: not only SafetensorError, a type unknown to NumPy is a KeyError
         raise MessageError(f"A policy's memory can't be read: {error}.") from error

@@ -38,8 +38,9 @@ from fallow.flower.messages import (
     named,
     version_of,
 )
-from fallow.flower.start_hook import check_policy, policy_hook
+from fallow.flower.start_hook import PolicyHook, check_policy, policy_hook
 from fallow.learning.probe import distances, parameter_distances
+from fallow.learning.weights import Weights
 from fallow.locks import lock
 from fallow.policies import AnyPolicy
 
@@ -80,14 +81,14 @@ class Node:
                 version, _, standing = sight.told
                 distance = standing.distance
                 if version != query.version:
-                    distance = self._distance(directory, memory, memory.moment, sight, query)
+                    distance = self._distance(directory, memory.moment, memory.local, sight, query)
                 return replace(standing, paid_for=paid_for, distance=distance)
             reading = battery.look(query.epoch)
             if reading.sending and memory.held:
                 paid_for.append(memory.held.slot)
-            moment = (
-                memory.held.moment if reading.finishing and memory.held and not memory.held.fault else memory.moment
-            )
+            moment, local = memory.moment, memory.local
+            if reading.finishing and memory.held and not memory.held.fault:
+                moment, local = memory.held.moment, memory.held.weights
             standing = Standing(
                 identity=self.identity,
                 data_size=len(self.task.shard),
@@ -98,7 +99,7 @@ class Node:
                 training=reading.training,
                 unsent=reading.unsent,
                 paid_for=paid_for,
-                distance=self._distance(directory, memory, moment, sight, query) if reading.paid else float("nan"),
+                distance=self._distance(directory, moment, local, sight, query) if reading.paid else float("nan"),
             )
             sight.told = (query.version, query.epoch, standing)
             save_sight(directory, sight)
@@ -113,7 +114,7 @@ class Node:
             if order.epoch > max(memory.epoch, battery.lived):
                 if order.selected and load_model(directory, order.version) is None:
                     return Outcome(self.identity, order.epoch, lacks_model=True), []
-                check_policy(self.policy, order)
+                check_policy(self.policy, self.battery.slots_per_epoch, order)
                 memory.order, memory.attempts = order, 0
                 self._carry_out(directory, memory, battery)
             outcome = Outcome(
@@ -170,7 +171,7 @@ class Node:
                 memory.energy = battery.arrays()
                 save_memory(directory, memory)
         if order.selected and not memory.trained and not memory.declined:
-            memory.declined = self._reason(directory, memory)
+            memory.declined = self._reason(directory, memory, hook)
         memory.policy = hook.memory() if hook else b""
         memory.order, memory.energy = None, battery.arrays()
 
@@ -218,18 +219,25 @@ class Node:
         return True
 
     def _distance(
-        self, directory: Path, memory: Memory, moment: NDArray[np.float32] | None, sight: Sight, query: Query
+        self,
+        directory: Path,
+        moment: NDArray[np.float32] | None,
+        local: Weights | None,
+        sight: Sight,
+        query: Query,
     ) -> float:
         if query.distance == "features" and sight.features is not None and moment is not None:
             return float(distances(sight.features[None], moment[None])[0])
         model = load_model(directory, query.version) if query.distance == "parameters" else None
         if model is not None:
-            return float(parameter_distances(flattened(model, self.task.layout), [memory.local])[0])
+            return float(parameter_distances(flattened(model, self.task.layout), [local])[0])
         return float("nan")
 
-    def _reason(self, directory: Path, memory: Memory) -> str:
+    def _reason(self, directory: Path, memory: Memory, hook: PolicyHook | None) -> str:
         if memory.held is not None:
             return "an earlier training is not sent yet"
+        if hook and hook.could:
+            return "the policy let it start in none of the slots in which its battery had enough"
         told = load_sight(directory).told
         level = f", of {told[2].battery} at the beginning of the round" if told else ""
         return f"its battery did not come to the {self.battery.train_cost} units of a training{level}"

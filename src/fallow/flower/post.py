@@ -21,16 +21,18 @@ class Post:
     Attributes:
         policy: Who trains.
         distance: What a node measures of a new model: "features", "parameters" or "none".
+        slots_per_epoch: S, which nodes must share if the policy decides slot by slot.
         reply_seconds: How long the outcome of an order is waited for; also the life of a message.
         query_seconds: The same for a query, and never more.
     """
 
-    def __init__(self, policy: AnyPolicy, reply_seconds: float, query_seconds: float) -> None:
-        self.policy = policy
+    def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:
+        self.policy, self.slots_per_epoch = policy, slots_per_epoch
         self.distance = getattr(policy, "distance", "features") if getattr(policy, "probes", False) else "none"
         self.reply_seconds, self.query_seconds = reply_seconds, min(query_seconds, reply_seconds)
         self._ideal = bool(getattr(policy, "ideal", False))
         self._has: dict[int, str] = {}  # the model that each node is known to have
+        self._chosen: set[int] = set()  # nodes whose last order needed the model: only these show that they have it
 
     def wait_for(self, seconds: float) -> None:
         """Changes how long an answer is waited for."""
@@ -60,7 +62,9 @@ class Post:
             received=federation.roster.received[client],
             policy=repr(self.policy) if starter else "",
             memory=to_bytes(to_arrays(own)) if starter else b"",
+            slots_per_epoch=self.slots_per_epoch,
         )
+        self._chosen = self._chosen | {node} if selected else self._chosen - {node}
         sends_model = selected and self._has.get(node) != version
         content = to_records(order, federation.model if sends_model else None)
         return self._message(federation, content, node, MessageType.TRAIN)
@@ -86,7 +90,8 @@ class Post:
                 self._has.pop(node, None)
                 log(WARNING, "%s has lost its model; it is sent again next round.", outcome.identity)
             else:
-                self._has[node] = version_of(federation.model)
+                if node in self._chosen:
+                    self._has[node] = version_of(federation.model)
                 outcomes[client] = (outcome, reply)
         return outcomes
 

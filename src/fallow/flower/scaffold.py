@@ -25,7 +25,24 @@ def write_app(directory: Path) -> str:
     Args:
         directory: Must be empty, or not there.
     """
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+    try:
+        return _write_app(directory)
+    except OSError as error:
+        raise ScaffoldError(f"{error.filename or directory} can't be written: {error.strerror}.") from error
+
+
+def app_name(directory: str) -> str:
+    """Returns a name by Flower's rule, letters, digits and hyphens after a letter, that is like a directory's."""
+    words = re.sub(r"[^a-z0-9]+", "-", directory.lower()).strip("-")
+    if not words[:1].isalpha():
+        words = f"app-{words}".strip("-")
+    return words[:LONGEST_NAME].rstrip("-")
+
+
+def _write_app(directory: Path) -> str:
+    if directory.is_file():
+        raise ScaffoldError(f"{directory} is a file; choose another directory.")
+    if directory.exists() and any(directory.iterdir()):
         raise ScaffoldError(f"{directory} is there and not empty; choose another directory.")
     home = directory.resolve()
     name = app_name(home.name)
@@ -44,14 +61,6 @@ def write_app(directory: Path) -> str:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(_filled(source.read_text(encoding="utf-8"), values), encoding="utf-8")
     return package
-
-
-def app_name(directory: str) -> str:
-    """Returns a name by Flower's rule, letters, digits and hyphens after a letter, that is like a directory's."""
-    words = re.sub(r"[^a-z0-9]+", "-", directory.lower()).strip("-")
-    if not words[:1].isalpha():
-        words = f"app-{words}".strip("-")
-    return words[:LONGEST_NAME].rstrip("-")
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

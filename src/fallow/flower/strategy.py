@@ -66,7 +66,7 @@ class FallowStrategy(Strategy):
             aggregation: How updates make the next model; as in the paper by default.
             staleness: What age leaves of an update's weight; all of it by default.
             seed: Of the policy's draws.
-            slots_per_epoch: S, for policies that count slots.
+            slots_per_epoch: S, for policies that count slots; it must be the nodes' own if they decide slot by slot.
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
             min_nodes: How many nodes a round waits for.
             patience: Seconds that it waits; then it goes on with those who are there.
@@ -78,7 +78,7 @@ class FallowStrategy(Strategy):
         self.staleness = staleness or Constant()
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
-        self.post = Post(policy, reply_seconds, query_seconds)
+        self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
         self.federation: Federation | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
         self._row: Row = {}

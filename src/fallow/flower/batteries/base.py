@@ -74,7 +74,7 @@ class OpenBattery(Protocol):
 
 
 class Battery(Protocol):
-    """The numbers of a battery: units that it holds, that a training costs and that an upload costs."""
+    """The numbers of a battery: units that it holds, that a training and an upload cost, and its slots to an epoch."""
 
     @property
     def capacity(self) -> int: ...  # noqa: D102
@@ -82,6 +82,8 @@ class Battery(Protocol):
     def train_cost(self) -> int: ...  # noqa: D102
     @property
     def transmit_cost(self) -> int: ...  # noqa: D102
+    @property
+    def slots_per_epoch(self) -> int: ...  # noqa: D102
 
     def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> OpenBattery:
         """Returns the battery in use.

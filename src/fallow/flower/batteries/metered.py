@@ -43,11 +43,17 @@ class WallClock:
         """Of an upload."""
         return self.emulated.transmit_cost
 
+    @property
+    def slots_per_epoch(self) -> int:
+        """S."""
+        return self.emulated.slots_per_epoch
+
     def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenMetered":
         """Returns the battery in use."""
         panel = _Panel(self.emulated, self.slot_seconds, arrays)
-        slots = self.emulated.slots_per_epoch
-        return OpenMetered(self, panel, slots, self.slot_seconds if self.wait else 0.0, arrays, ideal=ideal)
+        return OpenMetered(
+            self, panel, self.slots_per_epoch, self.slot_seconds if self.wait else 0.0, arrays, ideal=ideal
+        )
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ class Metered:
         meter: Reads the level, in the unit that the other numbers are in.
         capacity: The level of a full battery.
         train_cost: What must be there before a training; likewise transmit_cost, before an upload.
-        slots_per_epoch: How often a selected client looks at its battery before it declines.
+        slots_per_epoch: How often a selected client looks at its battery before it declines; the server's own number
+            if the policy decides slot by slot.
         slot_seconds: How long it waits in between.
     """
 
