@@ -22,7 +22,6 @@ from fallow.config import Experiment
 from fallow.engine import Engine
 from fallow.errors import FallowError, RunDirectoryError, TrackerError
 from fallow.locks import lock
-from fallow.names import in_words
 from fallow.records import EpochRecord, columns
 from fallow.settings import flatten
 from fallow.summary import Totals, summarise, to_json
@@ -121,7 +120,8 @@ def read_summary(directory: Path) -> dict[str, Any]:
 
 def unreadable(path: Path, error: Exception) -> RunDirectoryError:
     """Returns the error that a file of a run can't be read."""
-    return RunDirectoryError(f"{path} can't be read: {getattr(error, 'strerror', None) or in_words(error)}.")
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split()).rstrip(".")
+    return RunDirectoryError(f"{path} can't be read: {reason}.")
 
 
 class RunWriter:
