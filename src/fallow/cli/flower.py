@@ -97,7 +97,11 @@ def node(
         if not path.is_file():
             raise ConfigError(f"{path} is not there; `fallow flower keys` makes keys.")
     # What can never work is refused here: the supervisor would start it for ever.
-    if PRIVATE_KEY not in key.read_bytes():
+    try:
+        content = key.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{key} can't be read: {error.strerror or error}.") from error
+    if PRIVATE_KEY not in content:
         raise ConfigError(f"{key} is no private key of a node; it is the file without an ending, such as node-00.")
     if not ADDRESS.fullmatch(superlink):
         raise ConfigError(f"--superlink is '{superlink}'; it must be host:port, such as 127.0.0.1:8000 or [::1]:8000.")

@@ -139,7 +139,7 @@ def carry_out(
 def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> None:
     """Says how many runs there are, and about how long what is left of them takes."""
     try:
-        with words_aside(as_json):
+        with words_aside(as_json), errors.status("Timing one run of each kind …"):
             check_directories(runs)
             expected = forecast(runs, workers)
     except KeyboardInterrupt:
