@@ -115,18 +115,16 @@ def check_directories(runs: Iterable[PlannedRun]) -> None:
 
 def check_inputs(runs: Iterable[PlannedRun]) -> None:
     """Reads every trace and every dataset once: what is missing or wrong is said before anything runs."""
-    harvests: dict[str, Experiment] = {}
-    datasets: dict[str, Experiment] = {}
-    for run in runs:
-        experiment = run.experiment
-        sizes = (experiment.seed, experiment.clients, experiment.slots_per_epoch)
-        harvests.setdefault(f"{experiment.energy} {sizes}", experiment)
-        if experiment.learning.mode == "train":
-            datasets.setdefault(f"{experiment.data} {experiment.seed}", experiment)
-    for one in harvests.values():
-        one.build("energy", "model").prepare(one.seed, one.clients, one.slots_per_epoch)
-    for one in datasets.values():
-        one.build("data").load(one.seed)
+    read: set[str] = set()
+    for experiment in (run.experiment for run in runs):
+        harvest, sizes = experiment.build("energy", "model"), (experiment.clients, experiment.slots_per_epoch)
+        if f"{harvest} {sizes}" not in read:
+            harvest.prepare(experiment.seed, *sizes)
+            read.add(f"{harvest} {sizes}")
+        dataset = experiment.build("data")
+        if experiment.learning.mode == "train" and f"{dataset}" not in read:
+            dataset.load(experiment.seed)
+            read.add(f"{dataset}")
 
 
 def same_experiment(one: Experiment, other: Experiment) -> bool:

@@ -91,7 +91,10 @@ def read_trace(path: Path) -> NDArray[np.int32]:
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
     """Reads the file again, slowly, to say where it is wrong."""
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file, suppress(csv.Error):
+    with (
+        path.open(newline="", encoding="utf-8-sig", errors="replace") as file,
+        suppress(csv.Error),
+    ):  # then the last line says so
         for line, row in enumerate(csv.reader(file), start=1):
             if line == 1 and has_header:
                 continue
