@@ -118,6 +118,19 @@ def test_a_grid_that_is_not_finished_decides_what_it_can() -> None:
     assert seeds_of(some, (0.1, 0.01), "vaoi") == []
 
 
+def test_one_cell_is_enough_to_refute_and_only_all_can_confirm() -> None:
+    thrifty = results(vaoi={"energy": 80.0}, fedavg={"energy": 100.0}, fedbacys_odd={"energy": 90.0})
+    some = {key: own for key, own in thrifty.items() if key[0] == (0.1, 0.01)}
+    assert claims.odd_uses_slightly_less(some).verdict == "does not hold"
+    assert claims.vaoi_saves(some).verdict == "not decided"
+    greedy = {key: own for key, own in results(vaoi={"energy": 120.0}).items() if key[0] == (0.1, 0.01)}
+    assert claims.vaoi_saves(greedy).verdict == "does not hold"
+    one_harvest = {key: own for key, own in results().items() if key[0][1] == 0.01}
+    assert claims.energy_ignores_alpha(one_harvest).verdict == "not decided"
+    changed = one_harvest | {((0.1, 0.01), "vaoi", seed): series(energy=50) for seed in range(3)}
+    assert claims.energy_ignores_alpha(changed).verdict == "does not hold"
+
+
 def test_the_page_names_every_claim_and_warns_of_a_small_scale() -> None:
     judged = judge(results(), 10, 845_738)
     page = claims_page(judged, "smoke", 3, 108, 108, [(VARIANTS[0], ["a", "b", "c"])])

@@ -89,7 +89,7 @@ def energy_ignores_alpha(results: Results) -> Claim:
             change = float((values.max() - values.min()) / values.max()) if values.max() else 0.0
             largest = max(largest, change)
             evidence.append(f"{NAMES[policy]}, p_bc = {p:g}: changes by {change:.1%} over α")
-    verdict: Verdict = "not decided" if not complete else "holds" if largest < SMALL else "does not hold"
+    verdict: Verdict = "does not hold" if largest >= SMALL else "holds" if complete else "not decided"
     return Claim("The heterogeneity α does not change the energy used.", verdict, evidence)
 
 
@@ -114,7 +114,7 @@ def vaoi_saves(results: Results) -> Claim:
     savings = {p: _saving(results, p) for p in HARVESTS}
     evidence = [f"α = 0.1, p_bc = {p:g}: saves {s.mean:.1%} {_range(s)}" for p, s in savings.items() if s is not None]
     found = [s for s in savings.values() if s is not None]
-    verdict = all_positive(found) if len(found) == len(HARVESTS) else "not decided"
+    verdict = _decided(found, complete=len(found) == len(HARVESTS))
     return Claim("VAoI uses less energy than FedAvg.", verdict, evidence)
 
 
@@ -136,7 +136,7 @@ def odd_uses_slightly_less(results: Results) -> Claim:
     found = {p: paired(results, (0.1, p), "vaoi", "fedbacys-odd", "energy") for p in HARVESTS}
     evidence = [f"p_bc = {p:g}: VAoI minus FedBacys-Odd, units: {one}" for p, one in found.items() if one is not None]
     have = [one for one in found.values() if one is not None]
-    verdict = all_positive(have) if len(have) == len(HARVESTS) else "not decided"
+    verdict = _decided(have, complete=len(have) == len(HARVESTS))
     return Claim("FedBacys-Odd uses slightly less energy than VAoI.", verdict, evidence)
 
 
@@ -151,8 +151,13 @@ def _against_others(results: Results, text: str, cells: list[Cell], what: str, *
                 continue
             intervals.append(difference)
             evidence.append(f"α = {cell[0]:g}, p_bc = {cell[1]:g}: {NAMES[one]} minus {NAMES[two]}: {difference}")
+    return Claim(text, _decided(intervals, complete=complete), evidence)
+
+
+def _decided(intervals: list[Interval], *, complete: bool) -> Verdict:
+    """Decides a claim about many cells: one of them is enough to refute it, and only all of them can confirm it."""
     verdict = all_positive(intervals)
-    return Claim(text, verdict if complete or verdict == "does not hold" else "not decided", evidence)
+    return "not decided" if verdict == "holds" and not complete else verdict
 
 
 def _mean_energy(results: Results, cell: Cell, policy: str) -> float | None:
