@@ -76,7 +76,10 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize(("page", "function"), [("docs/results.md", "table"), ("README.md", "short_table")])
+@pytest.mark.parametrize(
+    ("page", "function"),
+    [("docs/results.md", "table"), ("docs/results.md", "differences"), ("README.md", "short_table")],
+)
 def test_the_tables_of_the_hardest_cell_are_those_of_its_runs(page: str, function: str) -> None:
     path = ROOT / "results" / "hardest-cell" / "summarize.py"
     spec = spec_from_file_location("summarize", path)

@@ -17,7 +17,7 @@ from fallow.config import Experiment
 from fallow.run_directory import CONFIG, SUMMARY
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
-from fallow.study.intervals import interval
+from fallow.study.intervals import Interval, interval
 from fallow.study.results import Series, read_epochs
 from fallow.summary import mean_and_spread
 
@@ -106,19 +106,33 @@ def jump(series: Series) -> float:
     return float(np.abs(np.diff(f1[~np.isnan(f1)])).mean())
 
 
-def differences(runs: Runs) -> str:
-    lines = []
-    for rule in RULES:
-        for other in POLICIES[1:]:
-            common = seeds(runs, rule, "vaoi", other)
-            if not common:
-                continue
-            pairs = [(runs[rule, "vaoi", seed][1], runs[rule, other, seed][1]) for seed in common]
-            f1 = interval([one.late_f1() - two.late_f1() for one, two in pairs])
-            energy = interval([one.energy() / two.energy() - 1 for one, two in pairs])
-            age = interval([one.age() - two.age() for one, two in pairs])
-            lines.append(f"- `{rule}`, VAoI against {NAMES[other]}: F1 {f1}; energy, as a share, {energy}; age {age}")
+def differences(rows: list[dict[str, str]]) -> str:
+    """Returns the table of VAoI minus each other policy, paired by seed, with 95 % intervals; bold leaves out zero."""
+    found = {(row["aggregation"], row["policy"], row["seed"]): row for row in rows}
+    lines = ["| aggregation | VAoI minus | F1, last fifth | units | mean age | seeds |", "|---|---|---|---|---|---|"]
+    for rule, other in itertools.product(RULES, POLICIES[1:]):
+        own = [
+            (row, found.get((rule, other, seed)))
+            for (r, policy, seed), row in found.items()
+            if (r, policy) == (rule, "vaoi")
+        ]
+        pairs = [(one, two) for one, two in own if two is not None]
+        if pairs:
+            f1, age = (
+                _bold(interval([float(one[name]) - float(two[name]) for one, two in pairs]), digits)
+                for name, digits in (("late_f1", "+.3f"), ("mean_age_delivered", "+.2f"))
+            )
+            units = interval([float(one["energy_total"]) / float(two["energy_total"]) - 1 for one, two in pairs])
+            cells = [f"`{rule}`", NAMES[other], f1, _bold(units, "+.1%"), age, str(len(pairs))]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _bold(one: Interval, digits: str) -> str:
+    if one.count < 2:
+        return f"{one.mean:{digits}}"
+    text = f"{one.mean:{digits}} ({one.low:{digits}} to {one.high:{digits}})"
+    return f"**{text}**" if one.low > 0 or one.high < 0 else text
 
 
 def draw(runs: Runs) -> None:
@@ -156,7 +170,7 @@ def main() -> None:
     write_tables(runs)
     draw(runs)
     rows = read_rows()
-    print(table(rows), short_table(rows), differences(runs), sep="\n\n")
+    print(table(rows), short_table(rows), differences(rows), sep="\n\n")
 
 
 if __name__ == "__main__":
