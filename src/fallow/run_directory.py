@@ -49,9 +49,7 @@ def check_free(directory: Path, *, overwrite: bool = False) -> None:
     if not directory.exists():
         return
     if (directory / SUMMARY).exists() and not overwrite:
-        raise RunDirectoryError(
-            f"{directory} holds a finished run; choose another --out, or give --overwrite to replace it."
-        )
+        raise RunDirectoryError(f"{directory} holds a finished run; choose another --out, or --overwrite it.")
     if (directory / CHECKPOINT).exists() and not overwrite:
         raise RunDirectoryError(
             f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
@@ -101,7 +99,9 @@ def tidy(directory: Path) -> None:
 def read_experiment(directory: Path) -> Experiment:
     """Returns the resolved experiment of a run directory; whether it could be run here does not matter."""
     if not (directory / CONFIG).is_file():
-        raise RunDirectoryError(f"{directory} is no run directory: it has no {CONFIG}.")
+        runs = sorted(path.parent for path in directory.glob(f"*/{CONFIG}"))
+        reason = f"it holds {len(runs)}; give one, such as {runs[0]}" if runs else f"it has no {CONFIG}"
+        raise RunDirectoryError(f"{directory} is no run directory: {reason}.")
     return Experiment.read(directory / CONFIG, to_run=False)
 
 

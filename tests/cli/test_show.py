@@ -40,6 +40,9 @@ def test_show_of_what_is_no_finished_run_is_one_sentence(tmp_path: Path, capsys,
     assert code == 2
     assert "is no run directory" in words
     invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
+    code, words = fail(capsys, monkeypatch, "show", str(tmp_path))
+    assert code == 2
+    assert f"is no run directory: it holds 1; give one, such as {tmp_path / 'run'}." in words
     (tmp_path / "run" / "summary.json").unlink()
     code, words = fail(capsys, monkeypatch, "show", str(tmp_path / "run"))
     assert code == 2
