@@ -1,6 +1,6 @@
-"""Makes the tables and figures of this folder from the runs of the sweep in its README.
+"""Makes the tables and figures of this folder from the runs of the sweeps in docs/results.md.
 
-python results/hardest-cell/summarize.py runs/hardest
+python results/hardest-cell/summarize.py runs/hardest runs/guess
 """
 
 import argparse
@@ -27,13 +27,15 @@ import matplotlib.pyplot as plt
 HERE = Path(__file__).parent
 PICTURE = HERE.parents[1] / "docs" / "images" / "hardest-cell.png"
 RULES = {"received": "the paper's aggregation", "shrinkage": "shrinkage, m = 5"}
+WITHOUT_AGE = ("random-k", "round-robin")
+"""Policies that choose as many clients as VAoI, whatever their ages."""
 Runs = dict[tuple[str, str, int], tuple[dict[str, Any], Series]]
 """Summary and epochs by aggregation, policy and seed."""
 
 
-def read(folder: Path) -> Runs:
+def read(folders: list[Path]) -> Runs:
     runs: Runs = {}
-    for path in sorted(folder.glob(f"*/{SUMMARY}")):
+    for path in sorted(path for folder in folders for path in folder.glob(f"*/{SUMMARY}")):
         experiment = Experiment.from_toml((path.parent / CONFIG).read_text(encoding="utf-8"))
         key = (experiment.aggregation.name, experiment.policy.name, experiment.seed)
         runs[key] = (json.loads(path.read_text(encoding="utf-8")), Series(read_epochs(path.parent)))
@@ -73,7 +75,7 @@ def table(rows: list[dict[str, str]]) -> str:
     """Returns the table of the documentation from the rows of runs.csv: means over seeds, ± their deviation."""
     lines = ["| aggregation | policy | F1, last fifth | best F1 | jumps | units | updates | late | mean age | seeds |"]
     lines.append("|---|---|---|---|---|---|---|---|---|---|")
-    for rule, policy in itertools.product(RULES, POLICIES):
+    for rule, policy in itertools.product(RULES, (*POLICIES, *WITHOUT_AGE)):
         own = [row for row in rows if (row["aggregation"], row["policy"]) == (rule, policy)]
         if own:
             cells = [
@@ -82,7 +84,9 @@ def table(rows: list[dict[str, str]]) -> str:
             ]
             late = np.mean([float(row["stale_uploads"]) / float(row["uploads"]) for row in own])
             age = mean_and_spread([float(row["mean_age_delivered"]) for row in own], 2)
-            lines.append(f"| {' | '.join([f'`{rule}`', NAMES[policy], *cells, f'{late:.0%}', age, str(len(own))])} |")
+            lines.append(
+                f"| {' | '.join([f'`{rule}`', NAMES.get(policy, policy), *cells, f'{late:.0%}', age, str(len(own))])} |"
+            )
     return "\n".join(lines)
 
 
@@ -110,7 +114,7 @@ def differences(rows: list[dict[str, str]]) -> str:
     """Returns the table of VAoI minus each other policy, paired by seed, with 95 % intervals; bold leaves out zero."""
     found = {(row["aggregation"], row["policy"], row["seed"]): row for row in rows}
     lines = ["| aggregation | VAoI minus | F1, last fifth | units | mean age | seeds |", "|---|---|---|---|---|---|"]
-    for rule, other in itertools.product(RULES, POLICIES[1:]):
+    for rule, other in itertools.product(RULES, (*POLICIES[1:], *WITHOUT_AGE)):
         own = [
             (row, found.get((rule, other, seed)))
             for (r, policy, seed), row in found.items()
@@ -123,7 +127,7 @@ def differences(rows: list[dict[str, str]]) -> str:
                 for name, digits in (("late_f1", "+.3f"), ("mean_age_delivered", "+.2f"))
             )
             units = interval([float(one["energy_total"]) / float(two["energy_total"]) - 1 for one, two in pairs])
-            cells = [f"`{rule}`", NAMES[other], f1, _bold(units, "+.1%"), age, str(len(pairs))]
+            cells = [f"`{rule}`", NAMES.get(other, other), f1, _bold(units, "+.1%"), age, str(len(pairs))]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -165,8 +169,8 @@ def draw(runs: Runs) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    runs = read(parser.parse_args().folder)
+    parser.add_argument("folders", type=Path, nargs="+")
+    runs = read(parser.parse_args().folders)
     write_tables(runs)
     draw(runs)
     rows = read_rows()
