@@ -1,9 +1,8 @@
 """Grids, their directories, and runs that fail, die or are already there."""
 
 import csv
-import os
+import multiprocessing
 import re
-import signal
 from pathlib import Path
 
 import pytest
@@ -209,11 +208,9 @@ def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Pat
     ends = []
     for said in run_all(runs, 1):
         if not killed and said.epochs > 10:
-            children = [int(p) for p in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
-            for child in children:
-                if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
-                    os.kill(child, signal.SIGKILL)
-                    killed = True
+            for child in multiprocessing.active_children():
+                child.kill()
+                killed = True
         if said.finished or said.failure:
             ends.append((said.run.directory.name, said.failure))
     assert killed

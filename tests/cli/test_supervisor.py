@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fallow.cli import supervisor
+from tests.processes import is_alive
 
 DEADLINE = 60.0
 
@@ -52,13 +53,6 @@ def wait(happens: Callable[[], bool]) -> None:
 
 def numbers(path: Path) -> list[int]:
     return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture

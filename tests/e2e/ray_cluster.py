@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from subprocess import PIPE, Popen
 
 NODE = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False, "include_log_monitor": False}
@@ -45,15 +44,6 @@ def ray_cluster() -> Iterator[RayCluster]:
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def descendants(pid: int) -> list[int]:
-    """Returns the processes below a process."""
-    found = []
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
-            found += [child, *descendants(child)]
-    return found
 
 
 def main() -> None:

@@ -9,23 +9,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
 
 from fallow.leases import PREFIX, read_report
 from fallow.locks import lock
-from tests.e2e.ray_cluster import RayCluster, descendants, ray_cluster
+from tests.e2e.ray_cluster import RayCluster, ray_cluster
+from tests.processes import descendants, is_alive, open_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: fallow[ray]")]
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ("clients=8", "epochs=150", "energy.p=0.5", "output.checkpoint_every=10")
 HERE = "tests.e2e.test_ray_sweep"
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,12 @@ def command(out: Path, *more: str, policies: str = f"{HERE}:Patient", seeds: str
     return [sys.executable, "-m", "fallow", "sweep", *settings, *grid, "--out", str(out), *more]
 
 
-def until(condition: Callable[[], object], process: subprocess.Popen) -> None:
-    """Waits for something that happens while a process runs."""
-    while not condition():
+def until(condition: Callable[[], Found], process: subprocess.Popen) -> Found:
+    """Waits for something that happens while a process runs, and returns it."""
+    while not (found := condition()):
         assert process.poll() is None, "the sweep was over too soon"
         time.sleep(0.05)
+    return found
 
 
 def checkpoints(out: Path) -> list[Path]:
@@ -109,7 +114,8 @@ def test_runs_of_a_killed_node_go_on_from_their_checkpoints_and_the_table_is_tha
         until(both_busy, process)
         configs = {path: path.stat().st_ino for path in tmp_path.glob("*/config.toml")}
         for pid in [raylet, *descendants(raylet)]:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # a worker ends when it misses its raylet
+                os.kill(pid, signal.SIGKILL)
         said, _ = process.communicate()
     assert process.returncode == 0
     assert "2 of 2 runs finished" in said
@@ -125,9 +131,9 @@ def test_a_killed_worker_is_replaced_and_runs_that_fail_are_listed(
     with subprocess.Popen(
         sweep, cwd=ROOT, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        until(lambda: checkpoints(tmp_path), process)
-        run = checkpoints(tmp_path)[0].parent
-        os.kill(writer_of(run, cluster.process.pid), signal.SIGKILL)
+        run = until(lambda: checkpoints(tmp_path), process)[0].parent
+        (writer,) = until(lambda: writers_of(run, cluster.process.pid), process)
+        os.kill(writer, signal.SIGKILL)
         said, failures = process.communicate()
     assert process.returncode == 1
     assert "1 of 3 runs finished" in said
@@ -139,13 +145,9 @@ def test_a_killed_worker_is_replaced_and_runs_that_fail_are_listed(
     assert deadly == f"Failed: name={HERE}:Deadly,seed=0: its worker was lost 3 times"
 
 
-def writer_of(run: Path, above: int) -> int:
-    """Returns the process, below another, that has a run's table open."""
-    for pid in descendants(above):
-        for entry in Path(f"/proc/{pid}/fd").glob("*"):
-            if os.readlink(entry) == str(run / "epochs.csv"):
-                return pid
-    raise AssertionError(f"nobody writes to {run}")
+def writers_of(run: Path, above: int) -> list[int]:
+    """Returns the processes, below another, that have a run's table open."""
+    return [pid for pid in descendants(above) if str(run / "epochs.csv") in open_files(pid)]
 
 
 def test_a_sweep_that_is_stopped_or_killed_goes_on(cluster: RayCluster, table: bytes, tmp_path: Path) -> None:
@@ -196,10 +198,10 @@ def test_local_listens_on_the_loopback_alone_and_leaves_no_process(table: bytes,
 
 def listening(pid: int) -> list[str]:
     """Returns the addresses at which a process accepts connections from other machines, or would."""
-    own = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").glob("*")}
+    own = open_files(pid)
     found = []
     for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
             cells = line.split()
             if cells[3] == "0A" and f"socket:[{cells[9]}]" in own:
                 words = bytes.fromhex(cells[1].split(":")[0])
@@ -207,8 +209,3 @@ def listening(pid: int) -> list[str]:
                 address = ip_address(packed)
                 found.append(str(getattr(address, "ipv4_mapped", None) or address))
     return found
-
-
-def is_alive(pid: int) -> bool:
-    status = Path(f"/proc/{pid}/status")
-    return status.exists() and "State:\tZ" not in status.read_text()
