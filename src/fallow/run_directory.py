@@ -49,7 +49,7 @@ def check_free(directory: Path, *, overwrite: bool = False) -> None:
     if not directory.exists():
         return
     if (directory / SUMMARY).exists() and not overwrite:
-        raise RunDirectoryError(f"{directory} holds a finished run; choose another --out, or --overwrite it.")
+        raise RunDirectoryError(f"{directory} holds a finished run; choose another --out, or replace it: --overwrite.")
     if (directory / CHECKPOINT).exists() and not overwrite:
         raise RunDirectoryError(
             f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
