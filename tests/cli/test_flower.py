@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flwr.common.constant import HEARTBEAT_DEFAULT_INTERVAL, HEARTBEAT_PATIENCE
 
 from fallow.cli import app, flower
+from fallow.flower.exchange import LONGEST_PAUSE
 from fallow.flower.keys import make_keys
 from tests.cli.runner import fail, invoke
 
@@ -65,8 +67,8 @@ def started(monkeypatch) -> dict[str, Any]:
     """What a SuperNode would be started with."""
     seen: dict[str, Any] = {}
 
-    def supervise(command, environment, _tell) -> None:
-        seen.update(command=command(), environment=environment)
+    def supervise(command, environment, _tell, pause) -> None:
+        seen.update(command=command(), environment=environment, pause=pause)
         raise CaughtError
 
     monkeypatch.setattr(flower, "supervise", supervise)
@@ -141,3 +143,12 @@ def test_a_superlink_with_a_port_is_taken(superlink: str, tmp_path: Path, monkey
     with pytest.raises(CaughtError):
         invoke(app, "flower", "node", "node-00", "--superlink", superlink)
     assert superlink in started["command"]
+
+
+def test_a_node_that_died_stays_away_until_the_server_has_seen_it_gone(tmp_path: Path, monkeypatch, started) -> None:
+    make_keys(tmp_path, nodes=1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CaughtError):
+        invoke(app, "flower", "node", "node-00")
+    taken_for_alive = HEARTBEAT_PATIENCE * HEARTBEAT_DEFAULT_INTERVAL
+    assert started["pause"] >= taken_for_alive + 5 * LONGEST_PAUSE

@@ -24,9 +24,8 @@ spec = spec_from_file_location("supervisor", sys.argv[2])
 supervisor = module_from_spec(spec)
 spec.loader.exec_module(supervisor)
 supervisor.GRACE = 1.0
-supervisor.FIRST_PAUSE = supervisor.LONGEST_PAUSE = 0.05
 command, environment = ["sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}
-supervisor.supervise(lambda: command, environment, lambda words: print(words, flush=True))
+supervisor.supervise(lambda: command, environment, lambda words: print(words, flush=True), 0.05)
 """
 
 PROGRAM = """
@@ -145,7 +144,7 @@ def test_no_wait_is_without_an_end(monkeypatch) -> None:
 
     monkeypatch.setattr(supervisor.subprocess, "Popen", Watched)
     with pytest.raises(SystemExit) as end:
-        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print)
+        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print, 0.05)
     assert end.value.code == 128 + signal.SIGTERM
     assert [is_alive(pid) for pid in started] == [False]
 
@@ -162,5 +161,5 @@ def test_a_stop_while_the_program_is_being_started_leaves_nothing_behind(word: i
 
     monkeypatch.setattr(supervisor.subprocess, "Popen", Interrupted)
     with pytest.raises(end):
-        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print)
+        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print, 0.05)
     assert [is_alive(pid) for pid in started] == [False]

@@ -27,6 +27,13 @@ QUIET = {
 }
 """Without these, Flower tells its makers of each start, asks them for news, and installs packages."""
 
+OLD_SESSION = 70.0
+"""Seconds before a SuperNode is started again: the 60 for which Flower takes a dead one for alive, and some more.
+
+Any sooner, and it may be refused. Worse, it may be let in just as its old session ends, before the server has looked:
+then nobody notices that the order it died over is lost, and the server waits for an answer as long as it ever would.
+"""
+
 PRIVATE_KEY = b"BEGIN OPENSSH PRIVATE KEY"
 ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 
@@ -128,7 +135,7 @@ def node(
     def tell(sentence: str) -> None:
         errors.print(f"SuperNode {key.name}: {sentence}", highlight=False, markup=False)
 
-    supervise(command, environment, tell)
+    supervise(command, environment, tell, OLD_SESSION)
 
 
 @contextmanager

@@ -8,13 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 15.0
-"""Seconds before a program is started again: longer after each time, so that a server that is down is left in peace."""
-
-LONG_LIFE = 60.0
-"""Seconds after which a program counts as having worked, and the pauses begin anew."""
-
 GRACE = 10.0
 """Seconds that a program has to end in good order."""
 
@@ -26,7 +19,7 @@ STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if ha
 
 
 def supervise(
-    command: Callable[[], Sequence[str]], environment: Mapping[str, str], tell: Callable[[str], None]
+    command: Callable[[], Sequence[str]], environment: Mapping[str, str], tell: Callable[[str], None], pause: float
 ) -> None:
     """Runs a program again and again, until this process is told to stop.
 
@@ -37,15 +30,13 @@ def supervise(
         command: Makes the command; it may change from one start to the next.
         environment: Of the program.
         tell: Is told, in a sentence, that the program has ended.
+        pause: Seconds before it is started again.
     """
-    pause = FIRST_PAUSE
     with _signals() as came:
         while not came:
-            began = time.monotonic()
             process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
             _live(process, came)
             if not came:
-                pause = FIRST_PAUSE if time.monotonic() - began > LONG_LIFE else min(2 * pause, LONGEST_PAUSE)
                 tell(f"It ended with code {process.returncode}; starting it again in {pause:g} seconds.")
                 _wait(lambda: came, pause)
     if came[0] == signal.SIGINT:
