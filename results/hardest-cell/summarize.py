@@ -1,6 +1,6 @@
 """Makes the tables and figures of this folder from the runs of the sweeps in docs/results.md.
 
-python results/hardest-cell/summarize.py runs/hardest runs/chance
+python results/hardest-cell/summarize.py runs/hardest runs/chance runs/chance-shrinkage
 """
 
 import argparse
