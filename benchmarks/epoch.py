@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fallow.config import Experiment
 from fallow.data import DATASETS
-from fallow.engine import Engine
-from fallow.records import EpochRecord
-from fallow.run_directory import RunWriter
+from fallow.experiment import Experiment
+from fallow.runs.directory import RunWriter
+from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord
 
 COMMON = {"learning": {"mode": "train", "eval_every": 5}, "energy": {"p": 0.1}}
 RUNS: dict[str, dict[str, Any]] = {

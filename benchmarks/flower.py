@@ -21,10 +21,10 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.simulation import run_simulation
 from flwr.supercore.inflatable.inflatable_object import get_all_nested_objects
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
 from fallow.flower import LocalGrid, experiment_client, experiment_strategy
 from fallow.flower.experiment import Scorer
+from fallow.simulation.engine import Engine
 
 ROUNDS = 12
 WARM_UP = 2

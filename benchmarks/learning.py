@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from fallow.learning.aggregation import Update, aggregate
-from fallow.learning.aggregation.received import Received
+from fallow.aggregation import Update, aggregate
+from fallow.aggregation.received import Received
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.network import Network, build_network
 from fallow.learning.options import SGD, Precision
 from fallow.learning.probe import mean_features, probe_batches
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.training import Training, plan_training
-from fallow.learning.weights import Weights
 from fallow.learning.workers import Workers
 from fallow.models import Model, PaperCNN, SmallCNN
-from fallow.threads import available_processors
+from fallow.models.weights import Weights
+from fallow.processors import available_processors
 
 SEED, CLASSES = 1, 10
 MEAN, STD = 0.5, 0.25

@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
 from fallow.rng import Purpose, bernoulli, stream
+from fallow.simulation.engine import Engine
 
 SIZES = {100: 2000, 10_000: 200, 1_000_000: 12}
 """Clients, and epochs to simulate."""

@@ -10,9 +10,9 @@ import sys
 from dataclasses import MISSING
 from pathlib import Path
 
-from fallow.choices import Choice, choices_in
-from fallow.config import annotated_toml, sections
-from fallow.options import describe_options
+from fallow.experiment import annotated_toml, sections
+from fallow.experiment.choices import Choice, choices_in
+from fallow.plugins.options import describe_options
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by docs/generated.py; changes here are lost. -->\n"

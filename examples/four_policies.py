@@ -1,7 +1,7 @@
 """The four policies of the paper on the same harvest: what each spends, and how old its clients' models get."""
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
+from fallow.simulation.engine import Engine
 
 print(f"{'policy':14}{'p_bc':>6}{'units':>10}{'of FedAvg':>11}{'trainings':>11}{'mean age':>10}")
 for p in (0.01, 0.1, 1.0):

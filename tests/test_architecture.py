@@ -1,6 +1,7 @@
 """The architecture, read off the imports."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,27 +10,14 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "fallow"
 
-LAYERS = [
-    {"errors"},
-    {"names", "arrays", "threads", "locks", "rng", "paper", "sentences", "options", "settings", "state", "checkpoint"},
-    {"energy", "policies", "data", "models"},
-    {"happenings", "world", "learning"},
-    {"choices", "records"},
-    {"trackers"},
-    {"sections"},
-    {"config"},
-    {"task"},
-    {"engine"},
-    {"summary", "events", "tables"},
-    {"run_directory"},
-    {"sweep", "pool", "leases", "ray_connection", "ray_pool", "estimate", "notebook"},
-    {"report", "study", "flower"},
-    {"cli"},
-    {"__init__", "__main__"},
-]
-"""From the ground up. A room imports only from its own layer and those before it."""
+PLAN = Path(__file__).parents[1] / "docs" / "architecture.md"
+ROOMS = re.findall(r"^(\w+)/? +\S", PLAN.read_text(encoding="utf-8").split("```")[1], re.MULTILINE)
+"""From the ground up, as the plan lists them. A room imports only from itself and those before it."""
 
-LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
+LAYER = {room: height for height, room in enumerate(ROOMS)}
+
+MOST_MODULES = 8
+"""Modules that stand directly in the package, beside the rooms."""
 
 
 def room_of(path: Path) -> str:
@@ -61,8 +49,12 @@ def test_no_import_points_upwards(path: Path) -> None:
             assert LAYER[parts[1]] <= height, f"{path.name} imports {module}, which stands above it"
 
 
-def test_every_room_has_its_layer() -> None:
-    assert {room_of(path) for path in FILES} <= set(LAYER)
+def test_the_plan_names_every_room_and_no_other() -> None:
+    assert {room_of(path) for path in FILES} == set(LAYER)
+
+
+def test_few_modules_stand_beside_the_rooms() -> None:
+    assert len(list(SOURCE.glob("*.py"))) <= MOST_MODULES
 
 
 def test_only_the_learning_rooms_import_torch() -> None:
@@ -73,7 +65,7 @@ def test_only_the_learning_rooms_import_torch() -> None:
 
 def test_an_energy_only_run_loads_no_torch() -> None:
     code = (
-        "import sys; from fallow.config import Experiment; from fallow.engine import Engine; "
+        "import sys; from fallow.experiment import Experiment; from fallow.simulation.engine import Engine; "
         "list(Engine(Experiment(epochs=2))); import fallow.cli; sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

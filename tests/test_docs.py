@@ -13,8 +13,8 @@ import pytest
 
 from fallow import paper
 from fallow.cli import app
-from fallow.events import KINDS
-from fallow.records import columns
+from fallow.runs.event_table import KINDS
+from fallow.simulation.records import columns
 from tests.cli.runner import invoke
 
 ROOT = Path(__file__).parents[1]

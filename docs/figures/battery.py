@@ -8,7 +8,7 @@ from film import Film, stretches, watch_run
 from matplotlib.patches import Patch
 from style import FAINT, HARVEST, INK, SEND, TRAIN, canvas, save
 
-from fallow.config import Experiment
+from fallow.experiment import Experiment
 
 SETTINGS = {
     "clients": 3,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.records import EpochRecord
-from fallow.world import World
+from fallow.experiment import Experiment
+from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord
+from fallow.simulation.world import World
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 from style import SERIES, canvas, save
 
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.learning.aggregation import STALENESS
+from fallow.aggregation import STALENESS
+from fallow.experiment import Experiment
+from fallow.simulation.engine import Engine
 
 HARVESTS = (0.01, 0.1, 1.0)
 LATEST = 4

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from style import FAINT, INK, SEND, TRAIN, canvas, save
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
 from fallow.policies import AnyPolicy, EpochView, Mask
+from fallow.simulation.engine import Engine
 
 SETTINGS = {
     "clients": 12,

@@ -13,13 +13,13 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from fallow.config import Experiment
-from fallow.run_directory import CONFIG, SUMMARY
+from fallow.experiment import Experiment
+from fallow.runs.directory import CONFIG, SUMMARY
+from fallow.runs.summary import mean_and_spread
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
 from fallow.study.intervals import Interval, interval
 from fallow.study.results import Series, read_epochs
-from fallow.summary import mean_and_spread
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

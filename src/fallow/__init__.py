@@ -7,7 +7,7 @@ __version__ = version("fallow")
 
 
 def load(directory: Any) -> Any:
-    """Returns the tables of a run directory as pandas frames; see ``fallow.notebook``."""
-    from fallow.notebook import load as load_run  # so that `import fallow` stays light
+    """Returns the tables of a run directory as pandas frames; see ``fallow.runs.frames``."""
+    from fallow.runs.frames import load as load_run  # so that `import fallow` stays light
 
     return load_run(directory)

@@ -10,8 +10,8 @@ import pytest
 from flwr.common.constant import HEARTBEAT_DEFAULT_INTERVAL, HEARTBEAT_PATIENCE
 
 from fallow.cli import app, flower
-from fallow.flower.exchange import LONGEST_PAUSE
-from fallow.flower.keys import make_keys
+from fallow.flower.deploy.keys import make_keys
+from fallow.flower.server.exchange import LONGEST_PAUSE
 from tests.cli.runner import fail, invoke
 
 

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fallow.cli import app
-from fallow.config import Experiment
-from fallow.records import COLUMNS
+from fallow.experiment import Experiment
+from fallow.simulation.records import COLUMNS
 from tests.cli.runner import fail, invoke, read_epochs
 
 SMALL = ("--set", "clients=12", "--set", "epochs=9", "--set", "policy.k=3", "--set", "energy.p=0.5")
@@ -174,8 +174,8 @@ def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys,
     out.mkdir()
     (out / "config.toml").write_text(Experiment.read(None).to_toml())
     (out / "epochs.csv.target").symlink_to("/dev/full")
-    monkeypatch.setattr("fallow.run_directory.EPOCHS", "epochs.csv.target")
-    monkeypatch.setattr("fallow.run_directory.clear", lambda _: None)
+    monkeypatch.setattr("fallow.runs.directory.EPOCHS", "epochs.csv.target")
+    monkeypatch.setattr("fallow.runs.directory.clear", lambda _: None)
     code, words = fail(capsys, monkeypatch, "run", *SMALL, "--set", "epochs=500", "--out", str(out))
     assert code == 2
     assert "No space left on device" in words

@@ -24,7 +24,7 @@ def test_a_generated_page_is_current(page: str) -> None:
 
 
 def test_the_configuration_page_has_every_setting_of_the_default_config() -> None:
-    from fallow.config import annotated_toml
+    from fallow.experiment import annotated_toml
 
     page = (DOCS / "configuration.md").read_text(encoding="utf-8")
     section = ""

@@ -21,7 +21,7 @@ from typing import Any
 
 import sklearn.datasets  # noqa: F401  # what takes long to load is loaded once, before the forks
 
-import fallow.task  # noqa: F401
+import fallow.simulation.task  # noqa: F401
 from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS

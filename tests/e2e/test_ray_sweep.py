@@ -19,8 +19,8 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from fallow.leases import PREFIX, read_report
-from fallow.locks import lock
+from fallow.storage.locks import lock
+from fallow.sweeps.leases import PREFIX, read_report
 from tests.e2e.ray_cluster import RayCluster, ray_cluster
 from tests.processes import descendants, is_alive, open_files
 
@@ -173,7 +173,7 @@ def test_a_sweep_that_is_stopped_or_killed_goes_on(cluster: RayCluster, table: b
 
 def test_a_node_that_does_not_see_the_folder_is_named_before_anything_runs(cluster: RayCluster, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from fallow import ray_connection, ray_pool\n"
+        "import sys; from pathlib import Path; from fallow.sweeps import ray_connection, ray_pool\n"
         "with ray_connection.connected(sys.argv[1]) as ray: ray_pool.Cluster(ray).check_nodes(Path(sys.argv[2]))"
     )
     ask = [sys.executable, "-c", code, cluster.address]

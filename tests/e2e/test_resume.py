@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from fallow.cli import app
-from fallow.config import Experiment
-from fallow.engine import Engine
 from fallow.errors import DivergenceError, RunDirectoryError
+from fallow.experiment import Experiment
 from fallow.policies import POLICIES
-from fallow.run_directory import RunWriter
+from fallow.runs.directory import RunWriter
+from fallow.simulation.engine import Engine
 from tests.cli.runner import fail, invoke, read_epochs
 
 SETTINGS = {
@@ -87,7 +87,7 @@ def test_a_finished_run_says_so(tmp_path: Path) -> None:
 
 
 def test_two_writers_never_share_a_directory(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.locks.PATIENCE", 0.0)
+    monkeypatch.setattr("fallow.storage.locks.PATIENCE", 0.0)
     begin(tmp_path / "run", 5)
     first, second = (RunWriter(Engine(Experiment.parse(SETTINGS)), tmp_path / "run") for _ in range(2))
     first.resume()

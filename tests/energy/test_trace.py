@@ -4,9 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fallow.config import annotated_toml
 from fallow.energy.trace import Trace, read_trace
 from fallow.errors import TraceError
+from fallow.experiment import annotated_toml
 
 
 @pytest.fixture

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from flwr.app import Message, MessageType
 
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.flower import FallowStrategy, LocalGrid, client_task, experiment_client, experiment_strategy
+from fallow.experiment import Experiment
+from fallow.flower import FallowStrategy, LocalGrid, experiment_client, experiment_strategy
 from fallow.flower.experiment import Scorer
-from fallow.flower.messages import FIELDS, flattened
+from fallow.flower.node import client_task
+from fallow.flower.wire.messages import FIELDS, flattened
+from fallow.simulation.engine import Engine
 
 FIRST_NODE = 1000
 

@@ -19,11 +19,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from fallow.checkpoint import read_checkpoint
-from fallow.config import Experiment
-from fallow.flower.federation import CHECKPOINT, ROUNDS
-from fallow.flower.keys import make_keys
-from fallow.flower.scaffold import write_app
+from fallow.experiment import Experiment
+from fallow.flower.deploy.keys import make_keys
+from fallow.flower.deploy.scaffold import write_app
+from fallow.flower.server.federation import CHECKPOINT, ROUNDS
+from fallow.storage.checkpoints import read_checkpoint
 
 MARK = "FALLOW_TEST_FEDERATION"
 PROGRAMS = Path(sys.executable).parent
@@ -33,7 +33,7 @@ DEADLINE = 240.0
 HELD_CLIENT = '''
 import time
 
-from fallow.flower.client_task import ClientTask
+from fallow.flower.node.client_task import ClientTask
 
 GATES = Path({gates!r})
 own_train = ClientTask.train

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from fallow.energy import Harvest
-from fallow.engine import Engine
 from fallow.flower import Emulated, MeterCommand, Metered, MeterFile, PowerSupply, WallClock
 from fallow.flower.batteries import BatteryError, Event, OpenBattery
 from fallow.policies import SlotView
+from fallow.simulation.engine import Engine
 from tests.flower.federations import small
 
 

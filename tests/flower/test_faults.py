@@ -11,7 +11,7 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 
 from fallow.errors import CheckpointError, RunDirectoryError
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.messages import FIELDS, UPDATE
+from fallow.flower.wire.messages import FIELDS, UPDATE
 from tests.flower.federations import FIRST_NODE, Fault, Wire, federate, killed_in_training, small, weights
 
 CLIENT = 2
@@ -320,7 +320,7 @@ def test_another_experiment_can_not_go_on_in_the_same_directory(tmp_path: Path) 
 
 
 def test_two_servers_can_not_share_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fallow.flower.strategy.LOCK_SECONDS", 0.0)
+    monkeypatch.setattr("fallow.flower.server.strategy.LOCK_SECONDS", 0.0)
     experiment = small(epochs=1)
 
     class Second(Wire):

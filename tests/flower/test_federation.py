@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fallow.config import Experiment
 from fallow.data import load
-from fallow.engine import Engine
-from fallow.flower.keys import make_keys
+from fallow.experiment import Experiment
+from fallow.flower.deploy.keys import make_keys
+from fallow.simulation.engine import Engine
 from tests.flower.superlink import DEADLINE, App, RealFederation, free_port, marked, rounds, weights
 
 pytestmark = pytest.mark.slow

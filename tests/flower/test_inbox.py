@@ -7,11 +7,11 @@ import pytest
 from flwr.app import Message
 from flwr.supercore.task_identity import TaskIdentity
 
-from fallow.flower.federation import Federation, begin
-from fallow.flower.inbox import sound_updates, take_over_memory
-from fallow.flower.messages import Named, Outcome, to_bytes, to_records
-from fallow.flower.roster import Roster
-from fallow.learning.aggregation.received import Received
+from fallow.aggregation.received import Received
+from fallow.flower.server.federation import Federation, begin
+from fallow.flower.server.inbox import sound_updates, take_over_memory
+from fallow.flower.server.roster import Roster
+from fallow.flower.wire.messages import Named, Outcome, to_bytes, to_records
 from fallow.policies.fedbacys import FedBacys
 from fallow.state import to_arrays
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
 from flwr.supercore.primitives.asymmetric import uses_nist_ec_curve
 
-from fallow.flower.keys import KeyFileError, make_keys
+from fallow.flower.deploy.keys import KeyFileError, make_keys
 
 
 def contents(directory: Path) -> dict[str, bytes]:

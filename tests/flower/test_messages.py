@@ -7,7 +7,7 @@ import pytest
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
-from fallow.flower.messages import (
+from fallow.flower.wire.messages import (
     FIELDS,
     MessageError,
     Order,

@@ -10,13 +10,14 @@ import pytest
 from flwr.app import Context, RecordDict
 
 from fallow.errors import CheckpointError, NodeError
-from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app, client_task
-from fallow.flower.client import directory_for, identity_of
+from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
 from fallow.flower.experiment import _parts
-from fallow.flower.memory import KEPT, MEMORY, directory_of, load_memory
-from fallow.flower.messages import MessageError, Named, Order, Query, to_array_record, to_bytes, version_of
-from fallow.flower.node import Node
-from fallow.flower.strategy import FallowStrategy
+from fallow.flower.node import client_task
+from fallow.flower.node.client import directory_for, identity_of
+from fallow.flower.node.memory import KEPT, MEMORY, directory_of, load_memory
+from fallow.flower.node.node import Node
+from fallow.flower.server.strategy import FallowStrategy
+from fallow.flower.wire.messages import MessageError, Named, Order, Query, to_array_record, to_bytes, version_of
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.policies.fedbacys import FedBacys

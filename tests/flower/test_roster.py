@@ -1,6 +1,6 @@
 """Names belong to clients, whatever node ids Flower gives their nodes."""
 
-from fallow.flower.roster import Roster
+from fallow.flower.server.roster import Roster
 
 
 def test_numbers_follow_names_and_not_arrival() -> None:

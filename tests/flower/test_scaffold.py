@@ -14,10 +14,10 @@ from flwr.app import Context, RecordDict
 from flwr.cli.build import build_fab_from_disk
 from flwr.cli.config_utils import load_and_validate
 
-from fallow.config import Experiment
+from fallow.experiment import Experiment
 from fallow.flower import LocalGrid, PowerSupply
-from fallow.flower.keys import make_keys
-from fallow.flower.scaffold import ScaffoldError, app_name, write_app
+from fallow.flower.deploy.keys import make_keys
+from fallow.flower.deploy.scaffold import ScaffoldError, app_name, write_app
 from tests.flower.superlink import rounds
 
 

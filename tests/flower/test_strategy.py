@@ -8,12 +8,12 @@ import pytest
 from flwr.app import ConfigRecord
 from flwr.serverapp.strategy import Strategy
 
+from fallow.aggregation import All
+from fallow.aggregation.buffered import Buffered
 from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.federation import begin, load, save
-from fallow.learning.aggregation import All
-from fallow.learning.aggregation.buffered import Buffered
+from fallow.flower.server.federation import begin, load, save
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
 

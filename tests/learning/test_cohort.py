@@ -11,11 +11,11 @@ import pytest
 from torch import nn
 
 from fallow.learning.cohort import choose, stacks, train_cohort
+from fallow.learning.layer_chain import chain_layers
 from fallow.learning.local import train
 from fallow.learning.network import Network, build_network
 from fallow.learning.options import SGD, Strategy
 from fallow.learning.samples import samples_from_arrays
-from fallow.learning.sequential import sequential_layers
 from fallow.learning.training import Trained, Training
 from fallow.learning.workers import Workers
 from fallow.models import PaperCNN, SmallCNN
@@ -162,8 +162,8 @@ def test_layers_that_are_not_written_out_are_left_to_the_general_way() -> None:
         nn.Sequential(nn.Flatten(), nn.Linear(64, 10), twice, twice),
         nn.Sequential(nn.Conv2d(1, 4, 3, dilation=2), nn.Flatten(), nn.Linear(64, 10)),
     ):
-        assert sequential_layers(Network(module, (1, 8, 8), 10)) is None
-    assert sequential_layers(small()) is not None
+        assert chain_layers(Network(module, (1, 8, 8), 10)) is None
+    assert chain_layers(small()) is not None
 
 
 def test_threads_end_when_nobody_has_the_workers_any_more() -> None:

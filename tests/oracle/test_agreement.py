@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
 from fallow.policies import POLICIES
 from fallow.rng import Purpose, bernoulli, stream
-from fallow.world import World
+from fallow.simulation.engine import Engine
+from fallow.simulation.world import World
 from tests.oracle.algorithms import Case, Trace, simulate
 
 CHOICE = ("top-k", "sample")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from fallow.config import Experiment
-from fallow.engine import Engine
+from fallow.experiment import Experiment
 from fallow.learning.probe import probe_batches
 from fallow.learning.training import plan_training
-from fallow.world import World
+from fallow.simulation.engine import Engine
+from fallow.simulation.world import World
 from tests.oracle.learning import Client, learn
 
 

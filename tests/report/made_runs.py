@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.events import events_table
-from fallow.run_directory import RunWriter
+from fallow.experiment import Experiment
+from fallow.runs.directory import RunWriter
+from fallow.runs.event_table import events_table
+from fallow.simulation.engine import Engine
 
 SMALL = {"clients": 6, "epochs": 8, "policy.k": 2, "energy.p": 0.4}
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from fallow.errors import RunDirectoryError
-from fallow.events import KINDS
 from fallow.report.activity import read_by_epoch, read_events, uploads_per_client
 from fallow.report.runs import read_runs
+from fallow.runs.event_table import KINDS
 from tests.report.made_runs import live
 
 

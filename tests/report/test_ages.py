@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.events import KINDS
+from fallow.experiment import Experiment
 from fallow.policies import POLICIES
 from fallow.report.activity import Events, read_by_epoch
 from fallow.report.ages import age_map, epochs_since, in_bins, version_ages
 from fallow.report.contents import gather
 from fallow.report.runs import Run, read_runs
-from fallow.run_directory import RunWriter
+from fallow.runs.directory import RunWriter
+from fallow.runs.event_table import KINDS
+from fallow.simulation.engine import Engine
 from tests.report.made_runs import live
 
 AGEING = ("keep", "upload", "drop")

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fallow.config import Experiment
 from fallow.data import label_mix
+from fallow.experiment import Experiment
 from fallow.report.labels import read_label_mix
 from fallow.report.runs import Run, read_runs
-from fallow.task import load_dataset, split
+from fallow.simulation.task import load_dataset, split
 from tests.report.made_runs import live, make_up
 
 

@@ -126,7 +126,7 @@ def test_a_report_loads_neither_torch_nor_the_engine(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from fallow.report import write_report; "
         "write_report([Path(sys.argv[1])], Path(sys.argv[2])); "
-        "sys.exit(any(name.startswith(('torch', 'fallow.learning', 'fallow.engine', 'fallow.config')) "
+        "sys.exit(any(name.startswith(('torch', 'fallow.learning', 'fallow.simulation.engine', 'fallow.experiment')) "
         "for name in sys.modules))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "run"), str(tmp_path / "out")]

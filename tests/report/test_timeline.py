@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fallow.config import Experiment
-from fallow.engine import Engine
 from fallow.errors import FallowError
-from fallow.events import KINDS
+from fallow.experiment import Experiment
 from fallow.report.activity import Events, read_events
 from fallow.report.runs import Run, read_runs
 from fallow.report.timeline import choose_clients, choose_window, make_window, replay
+from fallow.runs.event_table import KINDS
+from fallow.simulation.engine import Engine
 from tests.report.made_runs import SMALL, live
 
 WORLDS: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ from fallow import data
 from fallow.cli import app
 from fallow.cli.sweep import Outcome
 from fallow.errors import DataError
-from fallow.sweep import PlannedRun
+from fallow.sweeps.grid import PlannedRun
 from tests.cli.runner import fail, invoke
 from tests.report.made_runs import make_up
 

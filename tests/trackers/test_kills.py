@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fallow.trackers import group
+from fallow.runs import tracking
 
-group.PAUSE = 0.0
+tracking.PAUSE = 0.0
 
 
 @dataclass(frozen=True)

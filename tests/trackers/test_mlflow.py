@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fallow.cli import app
-from fallow.locks import lock
-from fallow.settings import flatten
+from fallow.plugins.nested import flatten
+from fallow.storage.locks import lock
 from tests.cli.runner import fail, invoke
 from tests.e2e.test_resume import TRAIN, begin
 from tests.trackers.points import mlflow_points, mlflow_runs, own_store, table_points
@@ -77,7 +77,7 @@ def test_metrics_are_the_columns_of_the_table_and_settings_are_parameters(shared
 @pytest.mark.parametrize("pause", [0.0, 1e9], ids=["at once", "at checkpoints"])
 @pytest.mark.parametrize("epochs", [0, 2, 4])
 def test_after_a_stop_the_same_run_goes_on(epochs: int, pause: float, shared: str, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.trackers.group.PAUSE", pause)
+    monkeypatch.setattr("fallow.runs.tracking.PAUSE", pause)
     name = f"stopped-{epochs}-{pause}"
     begin(tmp_path / name, epochs, **TRACKED)
     (before,) = (run for run in mlflow_runs(shared)[1] if run.info.run_name == name)
@@ -102,7 +102,7 @@ def test_a_kill_at_the_very_end_doubles_no_total(shared: str, tmp_path: Path, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("fallow.run_directory.to_json", killed)
+        patched.setattr("fallow.runs.directory.to_json", killed)
         with pytest.raises(KeyboardInterrupt):
             begin(tmp_path / "nearly", 10, **TRACKED)
     assert not (tmp_path / "nearly" / "summary.json").exists()

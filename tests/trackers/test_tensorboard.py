@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fallow.cli import app
-from fallow.settings import flatten
+from fallow.plugins.nested import flatten
 from tests.cli.runner import invoke
 from tests.e2e.test_resume import TRAIN, begin
 from tests.trackers.points import accumulate, as_float32, table_points, tensorboard_points
@@ -28,7 +28,7 @@ def test_scalars_are_the_columns_of_the_table(settings: dict, tmp_path: Path) ->
 @pytest.mark.parametrize("pause", [0.0, 1e9], ids=["at once", "at checkpoints"])
 @pytest.mark.parametrize("epochs", [0, 2, 3, 4, 8])
 def test_after_a_stop_no_point_is_doubled_or_lost(epochs: int, pause: float, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.trackers.group.PAUSE", pause)
+    monkeypatch.setattr("fallow.runs.tracking.PAUSE", pause)
     begin(tmp_path / "run", epochs, **TRACKED)
     told = {step for _, step in tensorboard_points(tmp_path / "run")}
     assert told == set(range(epochs if pause == 0 else epochs // 3 * 3))
@@ -38,7 +38,7 @@ def test_after_a_stop_no_point_is_doubled_or_lost(epochs: int, pause: float, tmp
 
 
 def test_a_record_cut_by_a_kill_hides_nothing(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.trackers.group.PAUSE", 0.0)
+    monkeypatch.setattr("fallow.runs.tracking.PAUSE", 0.0)
     begin(tmp_path / "run", 5, **TRACKED)
     (file,) = (tmp_path / "run" / "tensorboard").iterdir()
     file.write_bytes(file.read_bytes()[:-7])

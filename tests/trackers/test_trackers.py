@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import fallow
-from fallow.checkpoint import read_checkpoint, write_checkpoint
 from fallow.cli import app
-from fallow.config import Experiment
-from fallow.engine import Engine
 from fallow.errors import ConfigError, TrackerError
+from fallow.experiment import Experiment
 from fallow.report import write_report
-from fallow.run_directory import RunWriter, read_experiment
+from fallow.runs.directory import RunWriter, read_experiment
+from fallow.simulation.engine import Engine
+from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.trackers.base import LONGEST, as_text
 from tests.cli.runner import fail, invoke
 from tests.e2e.test_resume import begin
@@ -79,7 +79,7 @@ RUN = (*RUN, "--set=output.checkpoint_every=3")
 @pytest.fixture
 def diary(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fallow.trackers.group.PAUSE", 1e9)
+    monkeypatch.setattr("fallow.runs.tracking.PAUSE", 1e9)
     (tmp_path / "own_trackers.py").write_text(OWN.replace("\\\\n", "\\n"))
     yield tmp_path / "diary.jsonl"
     sys.modules.pop("own_trackers", None)
@@ -99,7 +99,7 @@ def test_a_tracker_of_ones_own_hears_every_epoch_before_its_checkpoint(diary: Pa
 
 
 def test_slow_epochs_are_told_one_by_one(diary: Path, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.trackers.group.PAUSE", 0.0)
+    monkeypatch.setattr("fallow.runs.tracking.PAUSE", 0.0)
     invoke(app, *RUN, "--set=output.trackers=own_trackers:Diary", "--out", "run")
     assert [words[1] for words in told(diary)[1:-1]] == [[epoch] for epoch in range(8)]
 

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.names import resolve
-from fallow.options import with_options
+from fallow.experiment.settings import override
+from fallow.plugins.names import resolve
+from fallow.plugins.nested import frozen
+from fallow.plugins.options import with_options
 from fallow.policies import POLICIES
 from fallow.policies.check import check_policy
-from fallow.settings import frozen, override
 
 
 def check(

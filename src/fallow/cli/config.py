@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fallow.config import annotated_toml
+from fallow.experiment import annotated_toml
 
 
 def config(

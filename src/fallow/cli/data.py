@@ -11,7 +11,7 @@ from rich.table import Table
 from fallow import data
 from fallow.cli.screen import Json, console, errors, print_json
 from fallow.data.cache import default_data_dir
-from fallow.names import resolve
+from fallow.plugins.names import resolve
 from fallow.rng import MAX_SEED
 
 data_app = typer.Typer(help="Fetch datasets, list them, and draw who has what.", no_args_is_help=True)

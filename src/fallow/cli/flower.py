@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,9 @@ import tomli_w
 import typer
 
 from fallow.cli.screen import console, errors
-from fallow.cli.supervisor import supervise
 from fallow.errors import ConfigError
-from fallow.settings import override
+from fallow.experiment.settings import override
+from fallow.flower.deploy.supervisor import supervise
 
 flower_app = typer.Typer(help="Begin a Flower app, make its keys, and keep its nodes running.", no_args_is_help=True)
 
@@ -46,7 +47,7 @@ def new(
 ) -> None:
     """Write a Flower app that runs at once, in simulation and on real nodes."""
     with needing_flower():
-        from fallow.flower.scaffold import write_app
+        from fallow.flower.deploy.scaffold import write_app
     write_app(directory)
     console.print(f"The app is in {directory}; its README.md has every command.", highlight=False, markup=False)
 
@@ -63,7 +64,7 @@ def keys(
 ) -> None:
     """Make what is missing of a federation's keys: authority, server, nodes. None is ever written over."""
     with needing_flower():
-        from fallow.flower.keys import make_keys
+        from fallow.flower.deploy.keys import make_keys
     if not directory.is_dir():
         raise ConfigError(f"{directory} is no directory; `fallow flower new` makes an app's.")
     made = make_keys(directory / "keys", nodes, host or (), days)
@@ -142,6 +143,7 @@ def node(
 def needing_flower() -> Iterator[None]:
     """Turns an import that fails for want of Flower into a sentence."""
     try:
+        import_module("flwr")
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"flwr", "cryptography"}:

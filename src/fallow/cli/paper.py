@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from fallow.checkpoint import write_atomically
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, carry_out, show_forecast
 from fallow.errors import ConfigError
-from fallow.settings import override
+from fallow.experiment.settings import override
+from fallow.storage.files import write_atomically
 from fallow.study.claims import judge
 from fallow.study.figures import draw_figures
 from fallow.study.grid import SCALES, Scale, study
 from fallow.study.page import claims_page
 from fallow.study.results import read_results
 from fallow.study.sensitivity import compare_variant, plan_defaults, plan_variants
-from fallow.sweep import PlannedRun, plan
+from fallow.sweeps.grid import PlannedRun, plan
 
 
 def paper(
@@ -80,7 +80,7 @@ def _settings(assignments: list[str]) -> dict[str, Any]:
 
 def _sizes(run: PlannedRun) -> tuple[int, int]:
     """Returns the numbers in a feature and in a model."""
-    from fallow.engine import Engine
+    from fallow.simulation.engine import Engine
 
     learner = Engine(run.experiment, workers=1).learner
     assert learner is not None  # noqa: S101

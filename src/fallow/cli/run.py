@@ -7,9 +7,9 @@ import typer
 from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
-from fallow.config import Experiment
-from fallow.engine import Engine
-from fallow.run_directory import RunWriter, check_free, is_finished, read_experiment, read_summary, tidy
+from fallow.experiment import Experiment
+from fallow.runs.directory import RunWriter, check_free, is_finished, read_experiment, read_summary, tidy
+from fallow.simulation.engine import Engine
 
 SUMMARY_LINES = (
     ("F1, macro, at the end", "f1", ""),

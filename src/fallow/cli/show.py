@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fallow.choices import CHOICES
 from fallow.cli.run import as_table
 from fallow.cli.screen import Json, console, print_json
 from fallow.errors import RunDirectoryError
-from fallow.run_directory import CHECKPOINT, is_finished, read_experiment, read_summary
+from fallow.experiment.choices import CHOICES
+from fallow.runs.directory import CHECKPOINT, is_finished, read_experiment, read_summary
 from fallow.trackers import TRACKERS
 
 

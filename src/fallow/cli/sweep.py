@@ -13,14 +13,23 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from fallow import pool, ray_pool
 from fallow.cli.screen import Json, console, errors, print_json, words_aside
 from fallow.errors import ConfigError
-from fallow.estimate import forecast
-from fallow.run_directory import is_finished
-from fallow.summary import mean_and_spread
-from fallow.sweep import TABLE, PlannedRun, check_directories, check_inputs, finished_rows, plan, read_grid, write_table
-from fallow.threads import available_processors
+from fallow.processors import available_processors
+from fallow.runs.directory import is_finished
+from fallow.runs.summary import mean_and_spread
+from fallow.sweeps import pool, ray_pool
+from fallow.sweeps.forecast import forecast
+from fallow.sweeps.grid import (
+    TABLE,
+    PlannedRun,
+    check_directories,
+    check_inputs,
+    finished_rows,
+    plan,
+    read_grid,
+    write_table,
+)
 
 PAPER_POLICIES = "vaoi,fedavg,fedbacys,fedbacys-odd"
 

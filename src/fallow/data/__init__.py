@@ -19,8 +19,8 @@ from fallow.data.published import SILENT
 from fallow.data.sources import Watcher
 from fallow.data.synthetic import Synthetic
 from fallow.errors import ConfigError, DataError
-from fallow.names import did_you_mean, resolve
-from fallow.options import with_options
+from fallow.plugins.names import did_you_mean, resolve
+from fallow.plugins.options import with_options
 
 DATASETS: dict[str, type] = {
     "digits": Digits,

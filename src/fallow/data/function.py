@@ -6,8 +6,8 @@ from typing import Any
 
 from fallow.data.dataset import Dataset
 from fallow.errors import ConfigError
-from fallow.names import import_attribute
-from fallow.options import options_of
+from fallow.plugins.names import import_attribute
+from fallow.plugins.options import options_of
 
 
 def from_module(name: str) -> type:

@@ -2,6 +2,7 @@
 
 from fallow.energy.base import EnergyModel, Harvest, Units, checked_units
 from fallow.energy.bernoulli import Bernoulli
+from fallow.energy.physics import Physics
 from fallow.energy.trace import Trace
 
 ENERGY_MODELS: dict[str, type] = {
@@ -9,4 +10,4 @@ ENERGY_MODELS: dict[str, type] = {
     "trace": Trace,
 }
 
-__all__ = ["ENERGY_MODELS", "EnergyModel", "Harvest", "Units", "checked_units"]
+__all__ = ["ENERGY_MODELS", "Bernoulli", "EnergyModel", "Harvest", "Physics", "Trace", "Units", "checked_units"]

@@ -9,21 +9,21 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from numpy.typing import NDArray
 
-from fallow.config import Experiment
 from fallow.data import Dataset
 from fallow.errors import ConfigError, NodeError
+from fallow.experiment import Experiment
 from fallow.flower.batteries import Battery, Emulated, WallClock
-from fallow.flower.client import PARTITION, app_of, directory_for, identity_of
-from fallow.flower.client_task import ClientTask
-from fallow.flower.messages import flattened, from_array_record, to_array_record
-from fallow.flower.node import Node
-from fallow.flower.strategy import FallowStrategy
+from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of
+from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.node import Node
+from fallow.flower.server.strategy import FallowStrategy
+from fallow.flower.wire.messages import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
 from fallow.learning.probe import probe_batches
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
-from fallow.task import load_dataset, split
+from fallow.simulation.task import load_dataset, split
 
 
 class _Parts:

@@ -14,8 +14,8 @@ from fallow.learning.options import SGD, Strategy
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
 from fallow.learning.training import Trained, Training
-from fallow.learning.weights import Weights
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
 
 STACK = 50
 """Most clients in one stack. With fewer, threads wait for each other between operations; with more, for memory."""

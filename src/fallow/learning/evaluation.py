@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
-from fallow.learning.weights import Weights
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
 from fallow.errors import DivergenceError
-from fallow.learning.aggregation import AnyAggregation, Staleness, Update, aggregate
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import Scores, evaluate
 from fallow.learning.network import Network

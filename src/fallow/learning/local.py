@@ -11,7 +11,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import Samples
 from fallow.learning.training import Trained, Training, sgd_step
-from fallow.learning.weights import Weights, all_finite
+from fallow.models.weights import Weights, all_finite
 
 
 def train(network: Network, weights: Weights, training: Training, samples: Samples, sgd: SGD) -> Trained:

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from fallow.errors import ConfigError
 from fallow.learning.options import Precision
-from fallow.learning.weights import Weights
 from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, check_repeatable, find_layer
+from fallow.models.weights import Weights
 
 
 class Network:

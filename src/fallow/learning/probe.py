@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
-from fallow.learning.weights import Weights
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
 
 Moments = NDArray[np.float32]

@@ -12,12 +12,12 @@ from torch import Tensor
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
+from fallow.learning.layer_chain import ChainStack, chain_layers
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import Samples
-from fallow.learning.sequential import SequentialStack, sequential_layers
 from fallow.learning.training import Trained, Training, sgd_step
-from fallow.learning.weights import Weights
+from fallow.models.weights import Weights
 
 STACKS_KEPT = 8
 """Stacks whose buffers a thread keeps: the usual sizes of a cohort's parts, with full and last batches."""
@@ -108,8 +108,8 @@ def _stack(network: Network, clients: int, batch: int) -> Stack:
     if key not in network.scratch:
         while len(network.scratch) >= STACKS_KEPT:
             network.scratch.pop(next(iter(network.scratch)))
-        layers = sequential_layers(network)
-        network.scratch[key] = VmapStack(network) if layers is None else SequentialStack(network, layers, *key)
+        layers = chain_layers(network)
+        network.scratch[key] = VmapStack(network) if layers is None else ChainStack(network, layers, *key)
     stack: Stack = network.scratch[key]
     return stack
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fallow.learning.options import SGD
-from fallow.learning.weights import Weights
+from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
 
 

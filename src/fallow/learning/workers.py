@@ -13,7 +13,7 @@ from typing import TypeVar
 import torch
 
 from fallow.learning.network import Network
-from fallow.threads import available_processors
+from fallow.processors import available_processors
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

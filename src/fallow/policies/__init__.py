@@ -25,4 +25,23 @@ POLICIES: dict[str, type] = {
     "vaoi-parameters": VAoIParameters,
 }
 
-__all__ = ["POLICIES", "AnyPolicy", "EpochView", "Mask", "Policy", "SlotView", "Starter", "checked_mask"]
+__all__ = [
+    "POLICIES",
+    "AnyPolicy",
+    "EpochView",
+    "FedAvg",
+    "FedBacys",
+    "FedBacysOdd",
+    "FullestBattery",
+    "Mask",
+    "Oldest",
+    "Policy",
+    "RandomK",
+    "RoundRobin",
+    "SlotView",
+    "Starter",
+    "Unlimited",
+    "VAoI",
+    "VAoIParameters",
+    "checked_mask",
+]

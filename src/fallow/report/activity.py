@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.events import KINDS
 from fallow.report.runs import EVENTS, Run
+from fallow.runs.event_table import KINDS
 
 ACTS = ("select", "start", "finish", "upload")
 """What clients do. The other events tell what their version ages hang on."""

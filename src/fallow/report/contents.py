@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError
+from fallow.plugins.nested import flatten
 from fallow.report.activity import ACTS, read_events, uploads_per_client
 from fallow.report.ages import age_map
 from fallow.report.differences import (
@@ -24,7 +25,6 @@ from fallow.report.labels import mix_key, read_label_mix
 from fallow.report.runs import TOTALS, Run, Unfinished
 from fallow.report.series import MOST_POINTS, as_numbers, epoch_series, score_series, thin
 from fallow.report.timeline import choose_clients, choose_window, make_window, most_epochs
-from fallow.settings import flatten
 
 MOST_DETAILED = 12
 """Runs that are shown slot by slot and client by client."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fallow.data import DATASETS, PARTITIONS, label_mix, load, partition
 from fallow.errors import FallowError
-from fallow.options import option_names
+from fallow.plugins.options import option_names
 from fallow.report.differences import say
 from fallow.report.runs import Run
 

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.settings import flatten
+from fallow.plugins.nested import flatten
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 

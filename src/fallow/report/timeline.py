@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
-from fallow.energy import ENERGY_MODELS, Harvest, Units
+from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
 from fallow.errors import FallowError
-from fallow.events import KINDS
-from fallow.options import option_names, with_options
+from fallow.plugins.options import option_names, with_options
 from fallow.policies import Mask, SlotView
 from fallow.report.activity import Events
 from fallow.report.runs import Run
-from fallow.world import Physics, World
+from fallow.runs.event_table import KINDS
+from fallow.simulation.world import World
 
 WINDOW_EPOCHS, WINDOW_CLIENTS = 6, 12
 MOST_CLIENT_SLOTS = 30_000_000

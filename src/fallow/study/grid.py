@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from fallow.sweep import Grid
+from fallow.sweeps.grid import Grid
 
 Scale = Literal["smoke", "half", "full"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.run_directory import EPOCHS, is_finished
-from fallow.sweep import PlannedRun
+from fallow.runs.directory import EPOCHS, is_finished
+from fallow.sweeps.grid import PlannedRun
 
 LATE = 0.2
 """The share of the epochs, at the end, over which scores are averaged: a single late score jumps."""

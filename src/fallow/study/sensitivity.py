@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fallow.run_directory import is_finished
+from fallow.runs.directory import is_finished
 from fallow.study.grid import merged
 from fallow.study.intervals import interval
 from fallow.study.results import Series, read_epochs
-from fallow.sweep import PlannedRun, plan
+from fallow.sweeps.grid import PlannedRun, plan
 
 CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
 """Skewed data, and energy for a few trainings an epoch."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from fallow.errors import ConfigError
-from fallow.names import resolve
+from fallow.plugins.names import resolve
 from fallow.trackers.base import Row, TrackedRun, Tracker
 from fallow.trackers.mlflow import MLflow
 from fallow.trackers.tensorboard import TensorBoard

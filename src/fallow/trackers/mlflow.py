@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fallow.checkpoint import write_atomically
 from fallow.errors import TrackerError
-from fallow.locks import lock
+from fallow.storage.files import write_atomically
+from fallow.storage.locks import lock
 from fallow.trackers.base import Row, TrackedRun, as_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fallow.checkpoint import PART, write_atomically
+from fallow.storage.files import PART, write_atomically
 from fallow.trackers.base import Row, TrackedRun, as_text
 
 if TYPE_CHECKING:

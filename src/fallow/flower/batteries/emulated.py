@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.config import Experiment
-from fallow.energy import EnergyModel, Harvest, Units
+from fallow.energy import EnergyModel, Harvest, Physics, Units
+from fallow.experiment import Experiment
 from fallow.flower.batteries.base import Arrays, Event, Reading, StartHook
 from fallow.policies import Mask
-from fallow.world import Physics, World
+from fallow.simulation.world import World
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,122 @@
+"""The sections of an experiment: every setting with its type, its limits, its default and what it means."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from fallow.aggregation import AGGREGATIONS, STALENESS
+from fallow.data import DATASETS, PARTITIONS
+from fallow.energy import ENERGY_MODELS
+from fallow.energy.base import MOST_UNITS
+from fallow.learning.options import STRICT
+from fallow.models import MODELS
+from fallow.policies import POLICIES
+from fallow.trackers import TRACKERS
+
+Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
+Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+
+
+class Choosing(BaseModel):
+    """A section that chooses by name; `options` are the fields of what is chosen, and stand beside its own."""
+
+    model_config = STRICT
+    options: dict[str, Any] = Field({}, exclude=True)
+
+
+class Battery(BaseModel):
+    """What a client can store."""
+
+    model_config = STRICT
+    capacity: Units | tuple[Units, ...] = Field(25, description="E_max: units; one number, or one for each client")
+    initial: Units | tuple[Units, ...] = Field(0, description="E_i(0): units; one number, or one for each client")
+
+
+class Cost(BaseModel):
+    """What a client pays."""
+
+    model_config = STRICT
+    train: Slots | tuple[Slots, ...] = Field(
+        20, description="κ: units, and slots, of one training; one number, or one for each client"
+    )
+    transmit: Units = Field(1, description="units of one upload, which takes one slot")
+    probe: Units = Field(0, description="units of one probe, for policies that make it (reading 11)")
+
+
+class Energy(Choosing):
+    """Where the energy comes from."""
+
+    model: str = Field("bernoulli", description=f"{', '.join(ENERGY_MODELS)}, or module:Class")
+
+
+class PolicySection(Choosing):
+    """Who trains."""
+
+    name: str = Field("vaoi", description=f"{', '.join(POLICIES)}, or module:Class")
+    k: int = Field(10, ge=1, description="k: clients selected an epoch, for policies that choose k")
+    mu: float = Field(0.5, ge=0, description="μ: distance from which a change is significant; every run's ages use it")
+
+
+class Data(Choosing):
+    """What is learnt from, and who has it."""
+
+    name: str = Field("digits", description=f"{', '.join(DATASETS)}, npz:PATH, or module:function")
+    partition: str = Field("dirichlet", description=f"{', '.join(PARTITIONS)}, or module:Class")
+    samples_per_client: int = Field(
+        0, ge=0, description="|D_i|; 0 is the paper's 300, or as many as the dataset has for each client"
+    )
+
+
+class Model(Choosing):
+    """What is trained."""
+
+    name: str = Field("auto", description=f"{', '.join(MODELS)}, or module:factory")
+    feature: str = Field("softmax", description="z: softmax, logits, or the path of a layer (reading 10)")
+
+
+class Learning(BaseModel):
+    """Whether and how there is learning."""
+
+    model_config = STRICT
+    mode: Literal["none", "train"] = Field(
+        "none", description="none: energy only, who would train, send and rest; train: the whole of Algorithm 1"
+    )
+    significance: float = Field(
+        1.0, ge=0, le=1, description="in mode none: probability that a change is significant (M_i ≥ μ)"
+    )
+    first_moment: Literal["infinite", "zero", "first-pass"] = Field(
+        "infinite", description="h_i before the first training: none, so M_i = ∞; zero; one pass of w(0) (reading 6)"
+    )
+    probe_batch: Literal["fresh", "fixed"] = Field(
+        "fresh", description="B_i: drawn for each new model, or always the same (reading 11)"
+    )
+    eval_every: int = Field(5, ge=1, description="epochs from one evaluation on the test set to the next")
+    on_divergence: Literal["stop", "drop"] = Field(
+        "stop", description="a training with a loss or weights that are not finite: stop the run, or drop its update"
+    )
+
+
+class Aggregation(Choosing):
+    """How the updates of an epoch make the next model."""
+
+    name: str = Field("received", description=f"{', '.join(AGGREGATIONS)}, or module:Class")
+
+
+class Staleness(Choosing):
+    """What age leaves of an update's weight."""
+
+    name: str = Field("constant", description=f"{', '.join(STALENESS)}, or module:Class")
+
+
+class Output(BaseModel):
+    """What is written."""
+
+    model_config = STRICT
+    events: bool = Field(
+        True, description="write events.parquet: every selection, start, finish and upload, and what ages hang on"
+    )
+    checkpoint_every: int = Field(25, ge=1, description="epochs from one checkpoint to the next")
+    trackers: Names = Field(
+        (), description=f"who is told while a run goes on, a name or a list: {', '.join(TRACKERS)}, or module:Class"
+    )

@@ -1,0 +1,41 @@
+"""A config with every setting at its default, each with a line that says what it means."""
+
+from dataclasses import MISSING
+from typing import Any
+
+import tomli_w
+
+from fallow.experiment.choices import choices_in
+from fallow.experiment.experiment import Experiment, sections
+from fallow.plugins.nested import thawed
+from fallow.plugins.options import describe_options
+
+
+def annotated_toml(**chosen: str) -> str:
+    """Returns a config with every setting at its default, each with a line that says what it means.
+
+    Args:
+        **chosen: What to choose in place of a section's default, as in ``policy="fedbacys"``.
+    """
+    lines: list[str] = []
+    for name, field in Experiment.model_fields.items():
+        if name not in sections():
+            lines += _setting(name, field.default, field.description)
+            continue
+        lines += ["", f"[{name}]"]
+        own = {key: setting for key, setting in sections()[name].model_fields.items() if key != "options"}
+        defaults = {key: setting.default for key, setting in own.items()}
+        choices = choices_in(name)
+        if name in chosen:
+            defaults[choices[0].field] = chosen[name]
+        for key, setting in own.items():
+            lines += _setting(key, defaults[key], setting.description)
+        for choice in choices:
+            for option, (default, description) in describe_options(choice.resolve(defaults[choice.field])).items():
+                if option not in own:
+                    lines += _setting(option, "…" if default is MISSING else default, description)
+    return "\n".join(lines) + "\n"
+
+
+def _setting(name: str, default: Any, description: str | None) -> list[str]:
+    return [f"# {description}", tomli_w.dumps({name: thawed(default)}).strip()]

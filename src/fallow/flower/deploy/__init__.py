@@ -1,0 +1,1 @@
+"""Making and running an app: template, keys, supervision."""

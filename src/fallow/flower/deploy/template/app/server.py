@@ -1,0 +1,29 @@
+"""The server: who trains in a round, and what their updates make of the model."""
+
+from pathlib import Path
+
+from fallow.experiment import Experiment
+from fallow.flower import experiment_server
+
+app = experiment_server(Experiment.read(Path(__file__).with_name("experiment.toml")))
+
+# With your own model (see client.py), in place of the lines above:
+#
+# from pathlib import Path
+#
+# from flwr.app import ArrayRecord, Context
+# from flwr.serverapp import Grid, ServerApp
+#
+# from APP_PACKAGE.client import build_model
+# from fallow.flower import FallowStrategy
+# from fallow.policies.vaoi import VAoI
+#
+# app = ServerApp()
+#
+#
+# @app.main()
+# def main(grid: Grid, context: Context) -> None:
+#     """Carries out 20 rounds."""
+#     directory = Path(str(context.run_config["directory"]))
+#     strategy = FallowStrategy(VAoI(k=3, mu=0.5), directory=directory, min_nodes=int(context.run_config["min-nodes"]))
+#     strategy.start(grid, ArrayRecord(build_model().state_dict()), num_rounds=20)

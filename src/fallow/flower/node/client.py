@@ -1,0 +1,147 @@
+"""The client side: a Flower ClientApp whose node has a battery and a memory.
+
+app = client_app(model=build_model, data=load_data, battery=Metered(PowerSupply("BAT0")))
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flwr.app import Context, Message
+from flwr.clientapp import ClientApp
+from numpy.typing import NDArray
+
+from fallow.errors import NodeError
+from fallow.flower.batteries import Battery
+from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.node import Node
+from fallow.flower.wire.messages import Order, Query, from_records, model_in, to_records
+from fallow.learning.network import Network
+from fallow.learning.options import SGD
+from fallow.learning.samples import samples_from_arrays
+from fallow.learning.workers import Workers
+from fallow.policies import AnyPolicy
+from fallow.rng import Purpose, stream
+
+IDENTITY = "identity"
+"""The node's own name, in its node config."""
+
+PARTITION = "partition-id"
+"""The number that Flower's simulation gives a node; the name where there is no other."""
+
+DIRECTORY = "fallow-dir"
+"""Where a node keeps its memory, in its node config; likewise the environment variable FALLOW_NODES."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalData:
+    """The samples of one node.
+
+    Attributes:
+        x: Shape (n, C, …), uint8 or float32.
+        y: Shape (n,), int64, from 0.
+        classes: K, over all nodes.
+        mean: Of each channel, of x/255 where it is uint8; one number for all is enough.
+        std: Likewise the standard deviation.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[np.int64]
+    classes: int
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+
+
+def client_app(
+    model: Callable[[], Any],
+    data: Callable[[Context], LocalData],
+    battery: Battery | Callable[[Context], Battery],
+    *,
+    sgd: SGD | None = None,
+    steps: int = 20,
+    feature: str = "softmax",
+    seed: int = 0,
+    policy: AnyPolicy | None = None,
+    directory: Path | None = None,
+) -> ClientApp:
+    """Returns a ClientApp that trains a model on the node's own data, as far as its battery goes.
+
+    Args:
+        model: Makes the network, an ``nn.Module`` that returns logits of shape (batch, K).
+        data: Loads the node's samples.
+        battery: What the node lives on, or makes it.
+        sgd: How a step is made.
+        steps: κ: the batches of one training, a pass over the samples.
+        feature: What the probe compares (reading 10).
+        seed: Of the order of samples.
+        policy: The server's policy, if it decides slot by slot who starts (FedBacys).
+        directory: Where memories are kept; the node config's `fallow-dir` goes before it.
+    """
+
+    def node(context: Context) -> Node:
+        local = data(context)
+        identity = identity_of(context)
+        number = int.from_bytes(sha256(identity.encode()).digest()[:7], "little")
+        shard = np.arange(len(local.y))
+        size = -(-len(shard) // steps)
+
+        def probe_batch(epoch: int) -> NDArray[np.int64]:
+            return stream(seed, Purpose.PROBE, epoch, number).permutation(len(shard))[:size]
+
+        task = ClientTask(
+            number=number,
+            seed=seed,
+            workers=Workers(Network(model(), tuple(local.x.shape[1:]), local.classes, feature), 1),
+            samples=samples_from_arrays(local.x, local.y, local.mean, local.std),
+            shard=shard,
+            steps=steps,
+            sgd=sgd or SGD(),
+            probe_batch=probe_batch,
+        )
+        own = battery(context) if callable(battery) else battery
+        return Node(identity, task, own, directory_for(context, directory), policy)
+
+    return app_of(node)
+
+
+def app_of(node: Callable[[Context], Node]) -> ClientApp:
+    """Returns a ClientApp that passes queries and orders on to nodes."""
+    app = ClientApp()
+
+    @app.query()
+    def query(message: Message, context: Context) -> Message:
+        said = from_records(Query, message.content)
+        return Message(to_records(node(context).answer(said, model_in(message.content))), reply_to=message)
+
+    @app.train()
+    def train(message: Message, context: Context) -> Message:
+        said = from_records(Order, message.content)
+        outcome, updates = node(context).obey(said, model_in(message.content))
+        return Message(to_records(outcome, None, *updates), reply_to=message)
+
+    return app
+
+
+def identity_of(context: Context) -> str:
+    """Returns the node's own name: `identity` in its node config, or else its partition's number."""
+    config = context.node_config
+    if config.get(IDENTITY):
+        return str(config[IDENTITY])
+    if PARTITION in config:
+        return f"client-{int(config[PARTITION]):06d}"
+    raise NodeError(f"This node has no name: start it with --node-config '{IDENTITY}=\"…\"'.")
+
+
+def directory_for(context: Context, given: Path | None = None) -> Path:
+    """Returns where a node keeps its memories: its config, the argument, the environment, or the XDG state home."""
+    if context.node_config.get(DIRECTORY):
+        return Path(str(context.node_config[DIRECTORY]))
+    if given is not None:
+        return given
+    if os.environ.get("FALLOW_NODES"):
+        return Path(os.environ["FALLOW_NODES"])
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "fallow" / "nodes"

@@ -1,0 +1,70 @@
+"""What a client learns from, and how: the arithmetic of one node."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.flower.wire.messages import Named
+from fallow.learning.local import train
+from fallow.learning.network import Network
+from fallow.learning.options import SGD
+from fallow.learning.probe import FirstMoment, first_moments, mean_features
+from fallow.learning.samples import Samples
+from fallow.learning.training import Trained, Training, plan_training
+from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
+
+
+@dataclass(frozen=True, eq=False)
+class ClientTask:
+    """What a client learns from, and how.
+
+    Attributes:
+        number: In random streams: the client's number in an experiment, or any number of its own.
+        seed: Of the run.
+        workers: Who computes, with the network.
+        samples: The samples, its own or more.
+        shard: Which of them are its own, shape (n,), int64.
+        steps: κ, the batches of one training.
+        sgd: How a step is made.
+        probe_batch: From an epoch to the samples of its probe (reading 11).
+        first_moment: h_i before the first training (reading 6).
+    """
+
+    number: int
+    seed: int
+    workers: Workers
+    samples: Samples
+    shard: NDArray[np.int64]
+    steps: int
+    sgd: SGD
+    probe_batch: Callable[[int], NDArray[np.int64]]
+    first_moment: FirstMoment = "infinite"
+
+    @property
+    def layout(self) -> Named:
+        """The network's parameters by name, as they are now: for their order and shapes."""
+        network = self.workers.network
+        return network.named_arrays(network.weights())
+
+    def train(self, weights: Weights, slot: int) -> Trained:
+        """Trains from the global weights."""
+        plan = plan_training(self.seed, self.number, slot, self.shard, self.steps)
+
+        def one(network: Network, training: Training) -> Trained:
+            return train(network, weights, training, self.samples, self.sgd)
+
+        return self.workers.map(one, [plan])[0]
+
+    def features(self, weights: Weights, epoch: int) -> NDArray[np.float32]:
+        """Returns v_i, shape (F,), float32 (Alg. 2, line 7)."""
+        features: NDArray[np.float32] = mean_features(self.workers, weights, self.samples, [self.probe_batch(epoch)])[0]
+        return features
+
+    def moment(self, weights: Weights) -> NDArray[np.float32]:
+        """Returns h_i before the first training."""
+        moments = first_moments(self.first_moment, self.workers, weights, self.samples, [self.shard])
+        moment: NDArray[np.float32] = moments[0]
+        return moment

@@ -1,0 +1,243 @@
+"""One client on a node of its own: it answers queries, carries out orders, and remembers everything on its disk.
+
+Nothing here speaks Flower; ``client.py`` does.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.errors import NodeError
+from fallow.flower.batteries import Battery, Event, OpenBattery
+from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.memory import (
+    Memory,
+    Sight,
+    Work,
+    directory_of,
+    forget_oldest,
+    load_memory,
+    load_model,
+    load_sight,
+    save_memory,
+    save_model,
+    save_sight,
+)
+from fallow.flower.node.start_hook import PolicyHook, check_policy, policy_hook
+from fallow.flower.wire.messages import (
+    MessageError,
+    Named,
+    Order,
+    Outcome,
+    Query,
+    Standing,
+    flattened,
+    named,
+    version_of,
+)
+from fallow.learning.probe import distances, parameter_distances
+from fallow.models.weights import Weights
+from fallow.policies import AnyPolicy
+from fallow.storage.locks import lock
+
+ATTEMPTS = 2
+"""How often an order is begun whose carrying out killed the process, before the client lets it pass."""
+
+OFTEN = 20
+"""Epochs without orders that a node lives through again rather than write them down."""
+
+
+class Node:
+    """A client and its memory.
+
+    Attributes:
+        identity: Its own name.
+        task: What it learns.
+        battery: What it lives on.
+        policy: The policy, if it decides slot by slot who starts: it is asked here, about this client alone.
+        root: Where memories are kept.
+    """
+
+    def __init__(
+        self, identity: str, task: ClientTask, battery: Battery, root: Path, policy: AnyPolicy | None = None
+    ) -> None:
+        self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
+
+    def answer(self, query: Query, model: Named | None = None) -> Standing:
+        """Tells how the node stands as an epoch begins. Asked again, it says the same."""
+        with self._visit(query) as (directory, memory, battery):
+            if model is not None:
+                self._keep(directory, query.version, model)
+            sight = load_sight(directory)
+            if query.distance != "none" and not self._probe(directory, memory, sight, query):
+                return Standing(self.identity, lacks_model=True)
+            paid_for = [work.slot for work in memory.outbox]
+            if sight.told and query.epoch <= max(memory.epoch, battery.lived):
+                # This epoch is over here, and time does not run backwards: the server asks again after a fault.
+                version, _, standing = sight.told
+                distance = standing.distance
+                if version != query.version:
+                    distance = self._distance(directory, memory.moment, memory.local, sight, query)
+                return replace(standing, paid_for=paid_for, distance=distance)
+            reading = battery.look(query.epoch)
+            if reading.sending and memory.held:
+                paid_for.append(memory.held.slot)
+            moment, local = memory.moment, memory.local
+            if reading.finishing and memory.held and not memory.held.fault:
+                moment, local = memory.held.moment, memory.held.weights
+            standing = Standing(
+                identity=self.identity,
+                data_size=len(self.task.shard),
+                battery=reading.units,
+                capacity=self.battery.capacity,
+                train_cost=self.battery.train_cost,
+                transmit_cost=self.battery.transmit_cost,
+                training=reading.training,
+                unsent=reading.unsent,
+                paid_for=paid_for,
+                distance=self._distance(directory, moment, local, sight, query) if reading.paid else float("nan"),
+            )
+            sight.told = (query.version, query.epoch, standing)
+            save_sight(directory, sight)
+            return standing
+
+    def obey(self, order: Order, model: Named | None = None) -> tuple[Outcome, list[Named]]:
+        """Lives through an epoch as ordered, and returns what came of it with the updates that are paid for."""
+        with self._visit(order) as (directory, memory, battery):
+            if model is not None:
+                self._keep(directory, order.version, model)
+            memory.outbox = [work for work in memory.outbox if work.slot > order.received]
+            if order.epoch > max(memory.epoch, battery.lived):
+                if order.selected and load_model(directory, order.version) is None:
+                    return Outcome(self.identity, order.epoch, lacks_model=True), []
+                check_policy(self.policy, self.battery.slots_per_epoch, order)
+                memory.order, memory.attempts = order, 0
+                self._carry_out(directory, memory, battery)
+            outcome = Outcome(
+                identity=self.identity,
+                epoch=order.epoch,
+                trained=memory.trained,
+                declined=memory.declined,
+                slots=[work.slot for work in memory.outbox],
+                epochs=[work.epoch for work in memory.outbox],
+                losses=[work.loss for work in memory.outbox],
+                memory=memory.policy if order.policy else b"",
+            )
+            layout = self.task.layout
+            return outcome, [named(work.weights, layout) for work in memory.outbox]
+
+    @contextmanager
+    def _visit(self, said: Query | Order) -> Iterator[tuple[Path, Memory, OpenBattery]]:
+        """Opens the memory and brings it up to the epoch; saves it if it could not be brought there again."""
+        directory = directory_of(self.root, said.federation, self.identity)
+        directory.mkdir(parents=True, exist_ok=True)
+        held = lock(directory)
+        try:
+            memory = load_memory(directory)
+            new, ignorant = not memory.energy, memory.moment is None
+            battery = self.battery.open(memory.energy, probes=said.distance != "none", ideal=said.ideal)
+            lived, resumes = battery.lived, memory.order is not None
+            if resumes:  # the process died over it
+                self._carry_out(directory, memory, battery)
+            for event in battery.catch_up(said.epoch):
+                self._happen(event, directory, memory, said)
+            yield directory, memory, battery
+            learnt = ignorant and memory.moment is not None
+            if isinstance(said, Order) or new or resumes or learnt or battery.lived - lived > OFTEN:
+                memory.energy = battery.arrays()
+                save_memory(directory, memory)
+            if new:
+                forget_oldest(self.root, self.identity)
+        finally:
+            held.close()
+
+    def _carry_out(self, directory: Path, memory: Memory, battery: OpenBattery) -> None:
+        order = memory.order
+        assert order is not None  # noqa: S101
+        memory.attempts += 1
+        if (not battery.replays and memory.attempts > 1) or memory.attempts > ATTEMPTS:
+            # Whatever was begun is lost with the process; a real battery has paid for it.
+            order = replace(order, selected=False)
+        save_memory(directory, memory)
+        memory.epoch, memory.trained, memory.declined = order.epoch, 0, ""
+        hook = policy_hook(self.policy, order)
+        for event in battery.live(order.epoch, hook, selected=order.selected):
+            self._happen(event, directory, memory, order)
+            if event.kind == "finish" and not battery.replays:
+                memory.energy = battery.arrays()
+                save_memory(directory, memory)
+        if order.selected and not memory.trained and not memory.declined:
+            memory.declined = self._reason(directory, memory, hook)
+        memory.policy = hook.memory() if hook else b""
+        memory.order, memory.energy = None, battery.arrays()
+
+    def _happen(self, event: Event, directory: Path, memory: Memory, said: Query | Order) -> None:
+        if event.kind == "start":
+            model = load_model(directory, said.version)
+            if model is None:
+                raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
+            trained = self.task.train(flattened(model, self.task.layout), event.slot)
+            memory.held = Work(
+                event.slot, said.epoch, trained.weights, trained.moment, trained.loss, trained.fault() or ""
+            )
+            memory.trained += 1
+        elif memory.held is None:
+            raise NodeError(f"{event.kind} in slot {event.slot} without a training: a bug in Fallow.")
+        elif event.kind == "finish":
+            if not memory.held.fault:
+                memory.moment = memory.held.moment
+                if said.distance == "parameters":
+                    memory.local = memory.held.weights
+        else:
+            if memory.held.fault:
+                memory.declined = memory.held.fault
+            else:
+                memory.outbox.append(memory.held)
+            memory.held = None
+
+    def _keep(self, directory: Path, version: str, model: Named) -> None:
+        flattened(model, self.task.layout)
+        if version_of(model) != version:
+            raise MessageError(f"The model that came with version {version} is another.")
+        save_model(directory, version, model)
+
+    def _probe(self, directory: Path, memory: Memory, sight: Sight, query: Query) -> bool:
+        """Makes the forward pass of a new model; tells whether the model was there."""
+        if sight.version == query.version and memory.moment is not None:
+            return True
+        model = load_model(directory, query.version)
+        if model is None:
+            return False
+        weights = flattened(model, self.task.layout)
+        if memory.moment is None:
+            memory.moment = self.task.moment(weights)
+        sight.features, sight.version = self.task.features(weights, query.epoch), query.version
+        return True
+
+    def _distance(
+        self,
+        directory: Path,
+        moment: NDArray[np.float32] | None,
+        local: Weights | None,
+        sight: Sight,
+        query: Query,
+    ) -> float:
+        if query.distance == "features" and sight.features is not None and moment is not None:
+            return float(distances(sight.features[None], moment[None])[0])
+        model = load_model(directory, query.version) if query.distance == "parameters" else None
+        if model is not None:
+            return float(parameter_distances(flattened(model, self.task.layout), [local])[0])
+        return float("nan")
+
+    def _reason(self, directory: Path, memory: Memory, hook: PolicyHook | None) -> str:
+        if memory.held is not None:
+            return "an earlier training is not sent yet"
+        if hook and hook.could:
+            return "the policy let it start in none of the slots in which its battery had enough"
+        told = load_sight(directory).told
+        level = f", of {told[2].battery} at the beginning of the round" if told else ""
+        return f"its battery did not come to the {self.battery.train_cost} units of a training{level}"

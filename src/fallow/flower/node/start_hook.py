@@ -1,0 +1,52 @@
+"""A policy that decides slot by slot who starts is asked on the node, about its one client."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fallow.errors import NodeError
+from fallow.flower.wire.messages import Order, from_bytes, to_bytes
+from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_mask
+from fallow.state import from_arrays, to_arrays
+
+
+def check_policy(policy: AnyPolicy | None, slots_per_epoch: int, order: Order) -> None:
+    """Refuses an order under another policy than the node's own, or in other slots."""
+    if order.policy and order.policy != repr(policy):
+        raise NodeError(
+            f"The server's policy, {order.policy}, decides slot by slot who starts, and this node was given {policy}; "
+            "give client_app the same policy."
+        )
+    if order.policy and order.slots_per_epoch != slots_per_epoch:
+        raise NodeError(
+            f"{policy} decides slot by slot who starts; the server counts {order.slots_per_epoch} slots to an epoch "
+            f"and this node's battery {slots_per_epoch}: give both the same slots_per_epoch."
+        )
+
+
+class PolicyHook:
+    """The policy's `start` and its memory of the client, which came with the order and goes back with the outcome.
+
+    Attributes:
+        could: Whether there was a slot in which the client could have started.
+    """
+
+    def __init__(self, start: Callable[[Any, SlotView], tuple[Any, Mask]], state: Any) -> None:
+        self._start, self._state = start, state
+        self.could = False
+
+    def __call__(self, view: SlotView) -> Mask:
+        """Asks the policy whether the client starts in this slot."""
+        self.could = self.could or bool(view.ready[0])
+        self._state, mask = self._start(self._state, view)
+        return checked_mask(mask, 1, "start")
+
+    def memory(self) -> bytes:
+        """Returns the policy's memory as it goes to the server."""
+        return to_bytes(to_arrays(self._state))
+
+
+def policy_hook(policy: AnyPolicy | None, order: Order) -> PolicyHook | None:
+    """Returns the hook; None if the policy decides epoch by epoch alone."""
+    if not order.policy or not isinstance(policy, Starter):
+        return None
+    return PolicyHook(policy.start, from_arrays(policy.init(1), from_bytes(order.memory)))

@@ -1,0 +1,1 @@
+"""The server side of a federation: the strategy and what it remembers."""

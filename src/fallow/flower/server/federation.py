@@ -1,0 +1,133 @@
+"""The server's memory of a federation, and its checkpoint: a new Flower run goes on where the last one was."""
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.aggregation import AnyAggregation
+from fallow.errors import CheckpointError
+from fallow.flower.server.roster import Roster
+from fallow.flower.wire.messages import Named
+from fallow.policies import AnyPolicy
+from fallow.state import from_arrays, grown, to_arrays
+from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
+from fallow.sweeps.grid import write_table
+
+CHECKPOINT = "federation.fallow"
+ROUNDS = "rounds.csv"
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Federation:
+    """What the next rounds depend on.
+
+    Attributes:
+        model: The global model, w(t).
+        name: Random; nodes keep a memory for each federation.
+        epoch: t, the next round, from 0.
+        roster: The clients.
+        policy_state: The policy's memory, over the roster; None while nobody is known.
+        aggregation_state: The aggregation rule's memory.
+        age: Version ages, reset when an update is received, shape (N,), int32.
+        delivered: Clients whose update was received in the round before, shape (N,), bool.
+        sizes: |D_i| as the aggregation rule knows them.
+        rounds: A row for each round so far.
+    """
+
+    model: Named
+    policy_state: Any
+    aggregation_state: Any
+    name: str = field(default_factory=lambda: secrets.token_hex(16))
+    epoch: int = 0
+    roster: Roster = field(default_factory=Roster)
+    age: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    delivered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    sizes: list[int] = field(default_factory=list)
+    rounds: list[Row] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return sum(array.size for array in self.model.values())
+
+    def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
+        """Makes room for clients that are new in the roster, and tells the rule of data that came or went."""
+        if self.sizes == self.roster.sizes:
+            return
+        before, clients = self.age.size, len(self.roster.names)
+        fresh = policy.init(clients)
+        self.policy_state = grown(self.policy_state, before, fresh) if before else fresh
+        # What a rule remembers of the clients' data is brought up to date; what it gathered is kept.
+        old, new = (
+            to_arrays(aggregation.init(self.size, np.array(sizes, dtype=np.int64)))
+            for sizes in (self.sizes, self.roster.sizes)
+        )
+        gathered = to_arrays(self.aggregation_state)
+        kept = {name: gathered[name] if np.array_equal(old[name], new[name]) else new[name] for name in gathered}
+        self.aggregation_state = from_arrays(self.aggregation_state, kept)
+        self.sizes = list(self.roster.sizes)
+        self.age = np.concatenate([self.age, np.zeros(clients - before, dtype=np.int32)])
+        self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
+
+
+def begin(model: Named, aggregation: AnyAggregation) -> Federation:
+    """Returns a new federation."""
+    size = sum(array.size for array in model.values())
+    return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
+
+
+def save(directory: Path, federation: Federation, description: str) -> None:
+    """Writes the checkpoint and the table, each in one step."""
+    arrays: Arrays = {f"model.{name}": array for name, array in federation.model.items()}
+    arrays |= {f"policy.{name}": array for name, array in to_arrays(federation.policy_state).items()}
+    arrays |= {f"aggregation.{name}": array for name, array in to_arrays(federation.aggregation_state).items()}
+    arrays |= {"age": federation.age, "delivered": federation.delivered}
+    roster = federation.roster
+    notes = {
+        "description": description,
+        "name": federation.name,
+        "epoch": federation.epoch,
+        "parameters": list(federation.model),
+        "names": roster.names,
+        "nodes": [str(node) for node in roster.nodes],  # JSON's numbers end below Flower's
+        "sizes": roster.sizes,
+        "received": roster.received,
+        "rounds": federation.rounds,
+    }
+    write_checkpoint(directory / CHECKPOINT, arrays, notes)
+    write_table(directory / ROUNDS, federation.rounds)
+
+
+def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str) -> Federation | None:
+    """Returns the federation in a directory; None if there is none yet. Another one's is an error."""
+    path = directory / CHECKPOINT
+    if not path.exists():
+        return None
+    arrays, notes = read_checkpoint(path)
+    if notes["description"] != description:
+        raise CheckpointError(
+            f"{directory} holds a federation with {notes['description']}, and this one has {description}; choose "
+            "another directory, or remove it."
+        )
+    model = {name: arrays[f"model.{name}"] for name in notes["parameters"]}
+    federation = begin(model, aggregation)
+    federation.name, federation.epoch, federation.rounds = notes["name"], notes["epoch"], notes["rounds"]
+    federation.roster = Roster(
+        notes["names"], [int(node) for node in notes["nodes"]], notes["sizes"], notes["received"]
+    )
+    federation.sizes = list(notes["sizes"])
+    federation.age, federation.delivered = arrays["age"].copy(), arrays["delivered"].copy()
+    if federation.age.size:
+        federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))
+    federation.aggregation_state = from_arrays(federation.aggregation_state, _part(arrays, "aggregation."))
+    return federation
+
+
+def _part(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

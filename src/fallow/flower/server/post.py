@@ -1,0 +1,119 @@
+"""What the server writes to the nodes, and who has which model already."""
+
+from logging import WARNING
+
+import numpy as np
+from flwr.app import Message, MessageType, RecordDict
+from flwr.serverapp import Grid
+from flwr.supercore import log
+
+from fallow.flower.server.exchange import exchange
+from fallow.flower.server.federation import Federation
+from fallow.flower.server.inbox import read_answer
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing, to_bytes, to_records, version_of
+from fallow.policies import AnyPolicy, Starter
+from fallow.state import take_rows, to_arrays
+
+
+class Post:
+    """Queries and orders of one policy, and their answers. A model goes only to nodes that need it and lack it.
+
+    Attributes:
+        policy: Who trains.
+        distance: What a node measures of a new model: "features", "parameters" or "none".
+        slots_per_epoch: S, which nodes must share if the policy decides slot by slot.
+        reply_seconds: How long the outcome of an order is waited for; also the life of a message.
+        query_seconds: The same for a query, and never more.
+    """
+
+    def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:
+        self.policy, self.slots_per_epoch = policy, slots_per_epoch
+        self.distance = getattr(policy, "distance", "features") if getattr(policy, "probes", False) else "none"
+        self.reply_seconds, self.query_seconds = reply_seconds, min(query_seconds, reply_seconds)
+        self._ideal = bool(getattr(policy, "ideal", False))
+        self._has: dict[int, str] = {}  # the model that each node is known to have
+        self._chosen: set[int] = set()  # nodes whose last order needed the model: only these show that they have it
+
+    def wait_for(self, seconds: float) -> None:
+        """Changes how long an answer is waited for."""
+        self.reply_seconds, self.query_seconds = seconds, min(self.query_seconds, seconds)
+
+    def query(self, grid: Grid, federation: Federation, nodes: set[int]) -> dict[int, Standing]:
+        """Asks every node how it stands; asks those again, with the model, who turn out to lack it."""
+        standings = self._ask(grid, federation, nodes)
+        lacking = {node for node, standing in standings.items() if standing.lacks_model}
+        for node in lacking:
+            self._has.pop(node, None)
+        standings |= self._ask(grid, federation, lacking)
+        return {node: standing for node, standing in standings.items() if not standing.lacks_model}
+
+    def order(self, federation: Federation, client: int, *, selected: bool) -> Message:
+        """Returns the message that lets a client live through this epoch."""
+        node, version = federation.roster.nodes[client], version_of(federation.model)
+        starter = isinstance(self.policy, Starter) and selected
+        own = take_rows(federation.policy_state, np.array([client]), federation.age.size) if starter else None
+        order = Order(
+            federation=federation.name,
+            epoch=federation.epoch,
+            version=version,
+            ideal=self._ideal,
+            distance=self.distance,
+            selected=selected,
+            received=federation.roster.received[client],
+            policy=repr(self.policy) if starter else "",
+            memory=to_bytes(to_arrays(own)) if starter else b"",
+            slots_per_epoch=self.slots_per_epoch,
+        )
+        self._chosen = self._chosen | {node} if selected else self._chosen - {node}
+        sends_model = selected and self._has.get(node) != version
+        content = to_records(order, federation.model if sends_model else None)
+        return self._message(federation, content, node, MessageType.TRAIN)
+
+    def outcomes(
+        self, federation: Federation, present: dict[int, int], replies: dict[int, Message]
+    ) -> dict[int, tuple[Outcome, Message]]:
+        """Returns the answers to this round's orders, by client.
+
+        Args:
+            federation: Whose round it is.
+            present: The clients of this round, by node.
+            replies: What came, by node.
+        """
+        outcomes: dict[int, tuple[Outcome, Message]] = {}
+        for node, reply in sorted(replies.items()):
+            outcome, client = read_answer(Outcome, node, reply), present.get(node)
+            if outcome is None or client is None:
+                continue
+            if outcome.identity != federation.roster.names[client] or outcome.epoch != federation.epoch:
+                log(WARNING, "Refused: node %s answers as '%s' for epoch %s.", node, outcome.identity, outcome.epoch)
+            elif outcome.lacks_model:
+                self._has.pop(node, None)
+                log(WARNING, "%s has lost its model; it is sent again next round.", outcome.identity)
+            else:
+                if node in self._chosen:
+                    self._has[node] = version_of(federation.model)
+                outcomes[client] = (outcome, reply)
+        return outcomes
+
+    def _ask(self, grid: Grid, federation: Federation, nodes: set[int]) -> dict[int, Standing]:
+        """Sends the query, and the model to those who must probe it and are not known to have it."""
+        version = version_of(federation.model)
+        query = Query(federation.name, federation.epoch, version, self.distance, self._ideal)
+        bare, whole = to_records(query), to_records(query, federation.model)
+        get_model = {node for node in nodes if self.distance != "none" and self._has.get(node) != version}
+        messages = [
+            self._message(federation, whole if node in get_model else bare, node, MessageType.QUERY)
+            for node in sorted(nodes)
+        ]
+        standings = {}
+        for node, reply in sorted(exchange(grid, messages, self.query_seconds).items()):
+            standing = read_answer(Standing, node, reply)
+            if standing is not None:
+                standings[node] = standing
+                if node in get_model:
+                    self._has[node] = version
+        return standings
+
+    def _message(self, federation: Federation, content: RecordDict, node: int, kind: str) -> Message:
+        seconds = self.query_seconds if kind == MessageType.QUERY else self.reply_seconds
+        return Message(content, node, kind, ttl=seconds, group_id=str(federation.epoch))

@@ -1,0 +1,59 @@
+"""Letting a policy choose among the clients that answered."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.arrays import frozen_copy
+from fallow.flower.server.federation import Federation
+from fallow.flower.wire.messages import Standing
+from fallow.policies import AnyPolicy, EpochView, Mask, checked_mask
+from fallow.rng import Purpose, stream
+from fallow.state import put_rows, take_rows
+
+
+def select(
+    policy: AnyPolicy, federation: Federation, standings: dict[int, Standing], seed: int, slots_per_epoch: int
+) -> tuple[Mask, NDArray[np.float32]]:
+    """Lets the policy choose and keeps its memory; of those who did not answer it keeps the memory as it was.
+
+    Args:
+        policy: Who trains.
+        federation: Has the policy's memory.
+        standings: How the clients that answered stand, by their numbers.
+        seed: Of the policy's draws.
+        slots_per_epoch: S.
+
+    Returns:
+        The participants, shape (N,), bool, and M_i, shape (N,), float32, NaN for those who did not answer.
+    """
+    clients = federation.age.size
+    who = np.array(sorted(standings), dtype=np.intp)
+    chosen = np.zeros(clients, dtype=np.bool_)
+    distances = np.full(clients, np.nan, dtype=np.float32)
+    if not who.size:
+        return chosen, distances
+
+    def column(name: str, dtype: type[np.generic]) -> NDArray[Any]:
+        return frozen_copy(np.array([getattr(standings[int(i)], name) for i in who], dtype=dtype))
+
+    view = EpochView(
+        epoch=federation.epoch,
+        clients=who.size,
+        slots_per_epoch=slots_per_epoch,
+        battery=column("battery", np.int32),
+        capacity=column("capacity", np.int32),
+        train_cost=column("train_cost", np.int32),
+        transmit_cost=max(standing.transmit_cost for standing in standings.values()),
+        training=column("training", np.bool_),
+        unsent=column("unsent", np.bool_),
+        distance=column("distance", np.float32),
+        delivered=frozen_copy(federation.delivered[who]),
+    )
+    part = take_rows(federation.policy_state, who, clients)
+    part, mask = policy.select(part, view, stream(seed, Purpose.SELECT, federation.epoch))
+    federation.policy_state = put_rows(federation.policy_state, who, part, clients)
+    chosen[who] = checked_mask(mask, who.size, "select")
+    distances[who] = view.distance
+    return chosen, distances

@@ -1,0 +1,250 @@
+"""The server side: a Flower strategy that lets any Fallow policy decide who trains.
+
+strategy = FallowStrategy(VAoI(k=10, mu=0.5), directory=Path("federation"))
+strategy.start(grid, initial_arrays, num_rounds=500)
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from logging import INFO, WARNING
+from pathlib import Path
+
+import numpy as np
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
+from flwr.serverapp import Grid
+from flwr.serverapp.strategy import Result, Strategy
+from flwr.supercore import log
+
+from fallow.aggregation import AnyAggregation, Staleness, aggregate
+from fallow.aggregation.received import Received
+from fallow.aggregation.staleness import Constant
+from fallow.errors import ConfigError
+from fallow.flower.server import federation as federations
+from fallow.flower.server.exchange import exchange, wait_for_nodes
+from fallow.flower.server.federation import Federation, Row
+from fallow.flower.server.inbox import take_in
+from fallow.flower.server.post import Post
+from fallow.flower.server.selection import select
+from fallow.flower.wire.messages import flattened, from_array_record, named, to_array_record
+from fallow.paper import next_version_age
+from fallow.policies import AnyPolicy
+from fallow.storage.locks import lock
+
+LOCK_SECONDS = 120.0
+"""How long a server waits for one before it, which may not notice at once that its SuperLink died."""
+
+EvaluateFunction = Callable[[int, ArrayRecord], MetricRecord | None]
+
+
+class FallowStrategy(Strategy):
+    """Each round: query every node, let the policy choose, order the chosen to train, aggregate what arrives.
+
+    Attributes:
+        policy: Any policy of Fallow's; its memory is kept by the clients' own names.
+        federation: The state; None before `start`.
+        post: What is written to the nodes.
+    """
+
+    def __init__(
+        self,
+        policy: AnyPolicy,
+        *,
+        aggregation: AnyAggregation | None = None,
+        staleness: Staleness | None = None,
+        seed: int = 0,
+        slots_per_epoch: int = 30,
+        directory: Path | None = None,
+        min_nodes: int = 1,
+        patience: float = 60.0,
+        reply_seconds: float = 3600.0,
+        query_seconds: float = 300.0,
+    ) -> None:
+        """Sets the rules of the federation.
+
+        Args:
+            policy: Who trains.
+            aggregation: How updates make the next model; as in the paper by default.
+            staleness: What age leaves of an update's weight; all of it by default.
+            seed: Of the policy's draws.
+            slots_per_epoch: S, for policies that count slots; it must be the nodes' own if they decide slot by slot.
+            directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
+            min_nodes: How many nodes a round waits for.
+            patience: Seconds that it waits; then it goes on with those who are there.
+            reply_seconds: How long the outcome of an order is waited for; also the life of a message.
+            query_seconds: The same for a query, which takes a node no more than a forward pass.
+        """
+        self.policy = policy
+        self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
+        self.staleness = staleness or Constant()
+        self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
+        self.min_nodes, self.patience = min_nodes, patience
+        self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
+        self.federation: Federation | None = None
+        self._present: dict[int, int] = {}  # this round's clients, by node
+        self._row: Row = {}
+
+    def start(
+        self,
+        grid: Grid,
+        initial_arrays: ArrayRecord,
+        num_rounds: int = 3,
+        timeout: float | None = None,
+        train_config: ConfigRecord | None = None,
+        evaluate_config: ConfigRecord | None = None,
+        evaluate_fn: EvaluateFunction | None = None,
+    ) -> Result:
+        """Carries out the rounds that are left of `num_rounds`, with a checkpoint after each.
+
+        Args:
+            grid: From Flower.
+            initial_arrays: w(0), by parameter; a federation that goes on has its own.
+            num_rounds: T, counted from the federation's beginning.
+            timeout: Stands in for `reply_seconds`.
+            train_config: Must be empty: what nodes are told is Fallow's own.
+            evaluate_config: Likewise; nodes evaluate nothing, it would cost them energy.
+            evaluate_fn: Scores the model on the server, at the beginning and after each round.
+        """
+        if train_config or evaluate_config:
+            raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
+        if timeout is not None:
+            self.post.wait_for(timeout)
+        if self.directory is None:
+            return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with closing(lock(self.directory, LOCK_SECONDS)):
+            return self._start(grid, initial_arrays, num_rounds, evaluate_fn)
+
+    def _start(
+        self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int, evaluate_fn: EvaluateFunction | None
+    ) -> Result:
+        federation = self._open(initial_arrays)
+        self.summary()
+        result = Result(arrays=to_array_record(federation.model))
+        if federation.epoch == 0 and evaluate_fn:
+            self._score(evaluate_fn, 0, result)
+        while federation.epoch < num_rounds:
+            number = federation.epoch + 1
+            log(INFO, "[ROUND %s/%s]", number, num_rounds)
+            messages = self.configure_train(number, result.arrays, ConfigRecord(), grid)
+            _, metrics = self._aggregate(exchange(grid, list(messages), self.post.reply_seconds))
+            result.arrays = to_array_record(federation.model)
+            result.train_metrics_clientapp[number] = metrics
+            if evaluate_fn:
+                self._score(evaluate_fn, number, result)
+            federation.rounds.append(self._row)
+            federation.epoch += 1
+            self._save()
+            log(INFO, "\t%s", ", ".join(f"{key} {value}" for key, value in self._row.items()))
+        return result
+
+    def configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Queries every connected node and returns the orders of this round."""
+        federation = self._federation()
+        connected = wait_for_nodes(grid, self.min_nodes, self.patience)
+        standings = self.post.query(grid, federation, connected)
+        claims = [(node, standing.identity, standing.data_size) for node, standing in standings.items()]
+        self._present, refused = federation.roster.admit(claims, connected)
+        for sentence in refused:
+            log(WARNING, "Refused: %s", sentence)
+        federation.grow(self.policy, self.aggregation)
+        by_client = {client: standings[node] for node, client in self._present.items()}
+        selected, self._distances = select(self.policy, federation, by_client, self.seed, self.slots_per_epoch)
+        who = np.array(sorted(by_client), dtype=np.intp)
+        self._row = {
+            "round": server_round,
+            "connected": len(connected),
+            "answered": len(who),
+            "selected": int(selected.sum()),
+            "mean_battery": float(np.mean([by_client[i].battery for i in who])) if who.size else None,
+        }
+        orders = []
+        for client in who.tolist():
+            standing, received = by_client[client], federation.roster.received[client]
+            waits = standing.training or standing.unsent or any(slot > received for slot in standing.paid_for)
+            if selected[client] or waits:
+                orders.append(self.post.order(federation, client, selected=bool(selected[client])))
+        self._row["orders"] = len(orders)
+        return orders
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        """Aggregates replies in whatever order they came. Lost nodes' errors are matched only in `start`."""
+        return self._aggregate({reply.metadata.src_node_id: reply for reply in replies})
+
+    def configure_evaluate(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Asks no node: an evaluation would cost it energy."""
+        return []
+
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+        """Nothing was asked."""
+        return None
+
+    def summary(self) -> None:
+        """Tells what the federation is."""
+        federation = self._federation()
+        log(INFO, "\t├── %s", self._description())
+        log(INFO, "\t├── Federation %s, %s rounds done", federation.name, federation.epoch)
+        log(INFO, "\t└── Kept in %s", self.directory or "memory only: it can't be resumed")
+
+    def _open(self, initial_arrays: ArrayRecord) -> Federation:
+        found = None
+        if self.directory is not None:
+            found = federations.load(self.directory, self.policy, self.aggregation, self._description())
+        self.federation = found or federations.begin(from_array_record(initial_arrays), self.aggregation)
+        self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
+        return self.federation
+
+    def _federation(self) -> Federation:
+        if self.federation is None:
+            raise ConfigError("The federation has not begun; call start.")
+        return self.federation
+
+    def _description(self) -> str:
+        return f"policy {self.policy}, aggregation {self.aggregation}, staleness {self.staleness}, seed {self.seed}"
+
+    def _save(self) -> None:
+        if self.directory is not None:
+            federations.save(self.directory, self._federation(), self._description())
+
+    def _score(self, evaluate_fn: EvaluateFunction, number: int, result: Result) -> None:
+        scores = evaluate_fn(number, result.arrays)
+        if scores is not None:
+            result.evaluate_metrics_serverapp[number] = scores
+            self._row |= dict(scores)
+
+    def _aggregate(self, replies: dict[int, Message]) -> tuple[ArrayRecord, MetricRecord]:
+        """Alg. 1, lines 20-21, of what really arrived."""
+        federation = self._federation()
+        outcomes = self.post.outcomes(federation, self._present, replies)
+        received, refused = take_in(federation, outcomes)
+        flat = flattened(federation.model, federation.model)
+        used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
+        federation.aggregation_state, weights = aggregate(
+            self.aggregation, federation.aggregation_state, flat, used, self.staleness
+        )
+        federation.model = named(weights, federation.model)
+        delivered = np.zeros(federation.age.size, dtype=np.bool_)
+        delivered[[update.client for update in used]] = True
+        federation.delivered = delivered
+        self._row |= {
+            "trained": sum(outcome.trained for outcome, _ in outcomes.values()),
+            "declined": sum(bool(outcome.declined) for outcome, _ in outcomes.values()),
+            "silent": self._row["orders"] - len(outcomes),
+            "updates": len(used),
+            "late": sum(update.staleness > 0 for update in used),
+            "discarded": len(received) - len(used),
+            "refused": refused,
+            "train_loss": float(np.mean([loss for _, loss in received])) if received else None,
+        }
+        if self.post.distance != "none":
+            mu = float(getattr(self.policy, "mu", 0.5))
+            federation.age = next_version_age(federation.age, self._distances, mu, delivered)
+            self._row["mean_age"] = float(federation.age.mean()) if federation.age.size else None
+        metrics = MetricRecord()
+        metrics.update({key: value for key, value in self._row.items() if isinstance(value, int | float)})
+        return to_array_record(federation.model), metrics

@@ -1,0 +1,234 @@
+"""What the server and the nodes say to each other, and its form in Flower's records. Nothing here is pickled.
+
+A round is two exchanges. A *query* brings the model, if the node has to probe it and lacks it, and is answered by a
+*standing* without any weights. An *order* goes to those who are chosen or have something to send, and is answered by
+an *outcome* with their updates.
+"""
+
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from typing import Any, TypeVar, get_type_hints
+
+import numpy as np
+from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
+from numpy.typing import NDArray
+from safetensors.numpy import load as tensors_from_bytes
+from safetensors.numpy import save as tensors_to_bytes
+
+from fallow.errors import FallowError
+from fallow.models.weights import Weights
+
+FIELDS = "fallow"
+MODEL = "model"
+UPDATE = "update"
+
+Named = dict[str, NDArray[np.float32]]
+"""A model by parameter, each in its own shape."""
+
+
+class MessageError(FallowError):
+    """A message is not what it should be."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What the server asks of every node at the beginning of a round.
+
+    Attributes:
+        federation: Which federation this is; a node has one memory for each.
+        epoch: t, from 0.
+        version: Of the global model.
+        distance: What to measure: "features" (Eq. 5), "parameters" (Eq. 2), or "none".
+        ideal: Whether time and energy are set aside (a policy that is a bound).
+    """
+
+    federation: str
+    epoch: int
+    version: str
+    distance: str
+    ideal: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a node stands in the first slot of a round, after harvest and uploads.
+
+    Attributes:
+        identity: Who it is; its own name, whatever Flower calls the node.
+        lacks_model: It has no model of this version: nothing but its identity holds, ask again and send it.
+        data_size: |D_i|.
+        battery: Units stored; likewise capacity.
+        train_cost: κ_i, units; likewise transmit_cost.
+        training: In training.
+        unsent: With a finished update that waits for energy to be sent.
+        paid_for: Start slots of updates that are paid for and that the server may not have.
+        distance: M_i, or NaN where it was not asked for or could not be paid.
+    """
+
+    identity: str
+    lacks_model: bool = False
+    data_size: int = 0
+    battery: int = 0
+    capacity: int = 0
+    train_cost: int = 0
+    transmit_cost: int = 0
+    training: bool = False
+    unsent: bool = False
+    paid_for: list[int] = field(default_factory=list)
+    distance: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the server tells a node to do with the rest of the round.
+
+    Attributes:
+        federation: As in a query; likewise epoch, version, ideal.
+        distance: What the policy measures; for "parameters" the node keeps its last model.
+        selected: Whether it may train.
+        received: The start slot of the newest update that the server has from this node; −1 for none.
+        policy: The policy in words, if it decides slot by slot who starts; else empty.
+        memory: Then the policy's memory of this client, as safetensors.
+        slots_per_epoch: S, as the policy counts; then the node must count likewise.
+    """
+
+    federation: str
+    epoch: int
+    version: str
+    ideal: bool
+    distance: str
+    selected: bool
+    received: int
+    policy: str = ""
+    memory: bytes = b""
+    slots_per_epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an order.
+
+    Attributes:
+        identity: Who answers.
+        epoch: Of the order.
+        lacks_model: It can't train without the model of this version; nothing was done.
+        trained: How many trainings it started in this epoch.
+        declined: Why it did not train although it was selected; empty if it did or was not.
+        slots: The start slots of the updates that come with this, oldest first; likewise epochs, losses.
+        memory: The policy's memory of this client after the epoch.
+    """
+
+    identity: str
+    epoch: int
+    lacks_model: bool = False
+    trained: int = 0
+    declined: str = ""
+    slots: list[int] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    memory: bytes = b""
+
+
+Said = TypeVar("Said", Query, Standing, Order, Outcome)
+
+
+def to_records(said: Query | Standing | Order | Outcome, model: Named | None = None, *updates: Named) -> RecordDict:
+    """Returns a message's content.
+
+    Args:
+        said: What is said.
+        model: The global model, if it goes along.
+        *updates: The models that were trained, one for each of an outcome's slots.
+    """
+    records = RecordDict({FIELDS: ConfigRecord({entry.name: getattr(said, entry.name) for entry in fields(said)})})
+    if model is not None:
+        records[MODEL] = to_array_record(model)
+    for number, update in enumerate(updates):
+        records[f"{UPDATE}-{number}"] = to_array_record(update)
+    return records
+
+
+def from_records(kind: type[Said], records: RecordDict) -> Said:
+    """Returns what was said; anything else than every field, each of its own type, is an error."""
+    if FIELDS not in records.config_records:
+        raise MessageError(f"A message has no record '{FIELDS}'; it does not come from Fallow.")
+    given: dict[str, Any] = dict(records.config_records[FIELDS])
+    wanted = get_type_hints(kind)
+    if given.keys() != wanted.keys():
+        raise MessageError(f"A {kind.__name__.lower()} has the fields {sorted(given)}, not {sorted(wanted)}.")
+    for name, hint in wanted.items():
+        value, plain = given[name], getattr(hint, "__origin__", hint)
+        items = value if isinstance(value, list) else []
+        if type(value) is not plain or any(type(item) is not hint.__args__[0] for item in items):
+            raise MessageError(f"A {kind.__name__.lower()} has {name} = {value!r}, which is no {hint}.")
+    return kind(**given)
+
+
+def to_array_record(model: Named) -> ArrayRecord:
+    """Returns a model as Flower's record of arrays, by the names of the parameters."""
+    return ArrayRecord({name: Array(np.ascontiguousarray(array)) for name, array in model.items()})
+
+
+def from_array_record(record: ArrayRecord) -> Named:
+    """Returns the model in a record of arrays; bytes that are no array are an error."""
+    try:
+        model = {name: array.numpy() for name, array in record.items()}
+    except Exception as error:  # anything may be in the bytes, so anything may be raised over them
+        raise MessageError(f"Its arrays can't be read: {error}.") from error
+    if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives
+        raise MessageError("Its arrays can't be read: they are archives.")
+    return model
+
+
+def model_in(records: RecordDict) -> Named | None:
+    """Returns the global model that came along, if it did."""
+    return from_array_record(records.array_records[MODEL]) if MODEL in records.array_records else None
+
+
+def updates_in(records: RecordDict, count: int) -> list[Named]:
+    """Returns the trained models that came along."""
+    names = [f"{UPDATE}-{number}" for number in range(count)]
+    if not set(names) <= set(records.array_records):
+        raise MessageError(f"An outcome announces {count} updates and brings {len(records.array_records)}.")
+    return [from_array_record(records.array_records[name]) for name in names]
+
+
+def flattened(model: Named, like: Named) -> Weights:
+    """Returns a model as one vector, in the order of `like`; other names, shapes or types of numbers are an error."""
+    if model.keys() != like.keys():
+        raise MessageError(f"A model has the parameters {sorted(model)}, not {sorted(like)}.")
+    for name, array in like.items():
+        if model[name].shape != array.shape or model[name].dtype != array.dtype:
+            raise MessageError(
+                f"The parameter '{name}' has shape {model[name].shape} and type {model[name].dtype}, not {array.shape} "
+                f"and {array.dtype}."
+            )
+    return np.concatenate([model[name].reshape(-1) for name in like])
+
+
+def named(weights: Weights, like: Named) -> Named:
+    """Returns a vector by parameter: undoes `flattened`."""
+    parts = np.split(weights, np.cumsum([array.size for array in like.values()])[:-1])
+    return {name: part.reshape(array.shape) for (name, array), part in zip(like.items(), parts, strict=True)}
+
+
+def version_of(model: Named) -> str:
+    """Returns the version of a model: a digest of its names and numbers."""
+    digest = sha256()
+    for name, array in model.items():
+        digest.update(f"{name}{array.shape}{array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:32]
+
+
+def to_bytes(arrays: dict[str, NDArray[Any]]) -> bytes:
+    """Returns a policy's memory, as `fallow.state.to_arrays` takes it apart, in bytes."""
+    return tensors_to_bytes(arrays)
+
+
+def from_bytes(memory: bytes) -> dict[str, NDArray[Any]]:
+    """Undoes `to_bytes`."""
+    try:
+        return tensors_from_bytes(memory)
+    except Exception as error:  # as above: not only SafetensorError, a type unknown to NumPy is a KeyError
+        raise MessageError(f"A policy's memory can't be read: {error}.") from error

@@ -1,0 +1,22 @@
+"""The networks by name. A new one is one file here and one line in the table (names.py)."""
+
+from fallow.models.auto import Auto
+from fallow.models.base import OUTPUT_FEATURES, Model, Shape
+from fallow.models.build import build_module, check_repeatable, find_layer
+from fallow.models.names import MODELS, resolve_model
+from fallow.models.paper_cnn import PaperCNN
+from fallow.models.small_cnn import SmallCNN
+
+__all__ = [
+    "MODELS",
+    "OUTPUT_FEATURES",
+    "Auto",
+    "Model",
+    "PaperCNN",
+    "Shape",
+    "SmallCNN",
+    "build_module",
+    "check_repeatable",
+    "find_layer",
+    "resolve_model",
+]

@@ -1,0 +1,49 @@
+"""The models by name. A network from outside the project is named ``module:factory``."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fallow.errors import ConfigError
+from fallow.models.auto import Auto
+from fallow.models.base import Shape
+from fallow.models.paper_cnn import PaperCNN
+from fallow.models.small_cnn import SmallCNN
+from fallow.plugins.names import import_attribute, resolve
+from fallow.plugins.options import options_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+MODELS: dict[str, type] = {
+    "auto": Auto,
+    "paper-cnn": PaperCNN,
+    "small-cnn": SmallCNN,
+}
+
+
+def resolve_model(name: str) -> type:
+    """Returns the class that `name` stands for: of the table, or from outside as ``module:factory``.
+
+    A factory is any callable ``f(input_shape, classes, …)`` that returns an ``nn.Module``; its other parameters are the
+    options of the model.
+    """
+    if ":" not in name:
+        return resolve(name, MODELS, "model")
+    found = import_attribute(name, "model")
+    if isinstance(found, type) and hasattr(found, "build"):
+        return found
+    if not callable(found):
+        raise ConfigError(f"The model '{name}' must be a function or a class; it is a {type(found).__name__}.")
+    return options_of(f"The model '{name}'", found, ["input_shape", "classes"], build)
+
+
+def build(factory: Callable[..., Any], options: Mapping[str, Any], input_shape: Shape, classes: int) -> "nn.Module":
+    """Calls somebody's factory with the options of the model."""
+    from torch import nn
+
+    module = factory(input_shape, classes, **options)
+    if not isinstance(module, nn.Module):
+        raise ConfigError(
+            f"The model '{factory.__name__}' must return a torch.nn.Module; it returned a {type(module).__name__}."
+        )
+    return module

@@ -1,0 +1,1 @@
+"""From a name, a dict or an object to a checked object: names, options and the words of error sentences."""

@@ -1,0 +1,79 @@
+"""The two tables of a run while they are written: epochs.csv row by row, the events in parts."""
+
+import csv
+import os
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from fallow.runs.event_table import EVENT_SCHEMA, events_table
+from fallow.simulation.records import EpochRecord
+from fallow.storage.files import PART
+from fallow.trackers import Row
+
+
+class Tables:
+    """epochs.csv and the part of the events that is being written; `settle` makes both safe.
+
+    Args:
+        table: epochs.csv; rows are added to it.
+        folder: Of the events' parts.
+        names: The columns of the table.
+    """
+
+    def __init__(self, table: Path, folder: Path, names: tuple[str, ...]) -> None:
+        self._file = table.open("a", newline="", encoding="utf-8")
+        self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
+        self._folder = folder
+        self._events: pq.ParquetWriter | None = None
+
+    def write(self, record: EpochRecord) -> None:
+        """Writes a row, and the events behind it."""
+        self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
+        if record.events:
+            if self._events is None:
+                self._folder.mkdir(exist_ok=True)
+                self._part = self._folder / f"{record.epoch:09}.parquet"
+                self._events = pq.ParquetWriter(self._part.with_suffix(".open"), EVENT_SCHEMA)
+            self._events.write_table(events_table(record.epoch, record.events))
+
+    def settle(self) -> int:
+        """Puts everything on the disk; returns the length of epochs.csv."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+            open_part = self._part.with_suffix(".open")
+            with open_part.open("rb") as file:
+                os.fsync(file.fileno())
+            open_part.replace(self._part)
+        return self._file.tell()
+
+    def __enter__(self) -> "Tables":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._events is not None:
+            self._events.close()
+        self._file.close()
+
+
+def join_events(parts: Path, path: Path) -> None:
+    """Joins the parts of the events, in order, into one file."""
+    whole = path.with_name(path.name + PART)
+    with pq.ParquetWriter(whole, EVENT_SCHEMA) as writer:
+        for part in sorted(parts.glob("*.parquet")):
+            with pq.ParquetFile(part) as file:
+                for group in range(file.num_row_groups):
+                    writer.write_table(file.read_row_group(group))
+    with whole.open("rb") as file:
+        os.fsync(file.fileno())
+    whole.replace(path)
+
+
+def read_rows(table: Path) -> list[Row]:
+    """Returns epochs.csv without its empty cells."""
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: int(cell) if cell.isdigit() else float(cell) for name, cell in row.items() if cell} for row in rows]

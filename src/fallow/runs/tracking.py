@@ -1,0 +1,65 @@
+"""The trackers of a run. None of them can stop it: one that fails is left out, and that is said at the end."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fallow.errors import FallowError, TrackerError
+from fallow.simulation.records import EpochRecord
+from fallow.trackers import Row, TrackedRun, Tracker, build_trackers
+
+PAUSE = 1.0
+"""Seconds from one call of `log` to the next, at least; epochs that come faster wait, but for a checkpoint never."""
+
+
+class TrackerGroup:
+    """Tells every tracker of a run."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._trackers = build_trackers(names)
+        self._failures: list[str] = []
+        self._waiting: list[Row] = []
+        self._told = time.monotonic()
+
+    def begin(self, run: TrackedRun) -> None:
+        """Begins; a tracker that can't is an error, since nothing has been done yet."""
+        self._tell("begin", lambda tracker: tracker.begin(run))
+        self.complain("")
+
+    def log(self, record: EpochRecord) -> None:
+        """Takes an epoch, and passes it on now or a little later."""
+        if not self._trackers:
+            return
+        self._waiting.append({name: value for name, value in record.row().items() if value is not None})
+        if time.monotonic() - self._told >= PAUSE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Passes on what waits."""
+        rows, self._waiting = self._waiting, []
+        if rows:
+            self._tell(f"log, epoch {rows[0]['epoch']}", lambda tracker: tracker.log(rows))
+        self._told = time.monotonic()
+
+    def end(self, summary: Mapping[str, Any]) -> None:
+        """Ends."""
+        self._tell("end", lambda tracker: tracker.end(summary))
+
+    def complain(self, before: str) -> None:
+        """Raises what went wrong so far, if anything did."""
+        if self._failures:
+            raise TrackerError(before + " ".join(self._failures))
+
+    def _tell(self, what: str, call: Callable[[Tracker], None]) -> None:
+        for name, tracker in list(self._trackers.items()):
+            try:
+                call(tracker)
+            except Exception as error:  # noqa: BLE001  # somebody's code, or a server that is gone
+                del self._trackers[name]
+                self._failures.append(f"The tracker '{name}' failed in {what}: {_reason(error)}.")
+
+
+def _reason(error: Exception) -> str:
+    """Returns the first line of what went wrong."""
+    line = str(error).strip().split("\n")[0].rstrip(".")
+    return line if isinstance(error, FallowError) else f"{type(error).__name__}: {line}"

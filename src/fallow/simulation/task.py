@@ -1,0 +1,90 @@
+"""From an experiment to what is learnt: dataset, partition, network, rules."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.data import Dataset, Partition
+from fallow.errors import ConfigError
+from fallow.experiment import Experiment
+from fallow.learning.learner import Learner, Task
+from fallow.learning.network import build_network, check_device
+from fallow.learning.samples import samples_from_arrays
+from fallow.policies import AnyPolicy
+
+PAPER_SAMPLES = 300
+"""|D_i| in the paper."""
+
+
+def build_learner(
+    experiment: Experiment, train_cost: NDArray[np.int32], policy: AnyPolicy, workers: int | None = None
+) -> Learner:
+    """Returns the learner of an experiment: the same data, parts and w(0) for every policy of a seed."""
+    device = experiment.compute.device
+    check_device(device)
+    dataset = load_dataset(experiment)
+    train, test = (
+        samples_from_arrays(x, y, dataset.mean, dataset.std, device)
+        for x, y in ((dataset.x, dataset.y), (dataset.x_test, dataset.y_test))
+    )
+    network = build_network(
+        experiment.build("model"),
+        train.input_shape,
+        dataset.classes,
+        experiment.seed,
+        experiment.model.feature,
+        experiment.compute.precision,
+        device,
+    )
+    task = Task(
+        seed=experiment.seed,
+        train=train,
+        test=test,
+        shards=split(experiment, dataset),
+        steps=train_cost,
+        network=network,
+        sgd=experiment.sgd,
+        aggregation=experiment.build("aggregation"),
+        staleness=experiment.build("staleness"),
+        first_moment=experiment.learning.first_moment,
+        probe_batch=experiment.learning.probe_batch,
+        on_divergence=experiment.learning.on_divergence,
+        keeps_local=getattr(policy, "distance", "features") == "parameters",
+    )
+    compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
+    return Learner(task, compute)
+
+
+def load_dataset(experiment: Experiment) -> Dataset:
+    """Returns the dataset of an experiment, checked."""
+    dataset = experiment.build("data").load(experiment.seed)
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(
+            f"The dataset '{experiment.data.name}' returned a {type(dataset).__name__}; it must return a Dataset."
+        )
+    dataset.check()
+    return dataset
+
+
+def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
+    """Returns which training samples each client has, shape (N, n), int64."""
+    wanted = experiment.data.samples_per_client
+    partition: Partition = experiment.build("data", "partition")
+    samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // experiment.clients))
+    shards = partition.split(dataset.y, experiment.clients, samples, experiment.seed)
+    _check_shards(f"The partition '{experiment.data.partition}'", shards, experiment.clients, len(dataset.y))
+    return shards
+
+
+def _check_shards(what: str, shards: object, clients: int, samples: int) -> None:
+    """Refuses what somebody's partition made that no run could use."""
+    if not isinstance(shards, np.ndarray):
+        raise ConfigError(f"{what} returned a {type(shards).__name__}; it must return a NumPy array.")
+    if shards.ndim != 2 or shards.dtype.kind not in "iu" or len(shards) != clients or not shards.size:
+        raise ConfigError(
+            f"{what} returned an array of shape {shards.shape} and type {shards.dtype}; it must return whole numbers, "
+            f"a row of samples for each of the {clients} clients."
+        )
+    if shards.min() < 0 or shards.max() >= samples:
+        raise ConfigError(
+            f"{what} names the samples {shards.min()} to {shards.max()}; the dataset has those from 0 to {samples - 1}."
+        )

@@ -1,0 +1,161 @@
+"""A pool of processes that carry out the runs of a sweep; one that dies takes only its own run down."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from fallow.errors import FallowError
+from fallow.experiment import Experiment
+from fallow.runs.directory import CONFIG, RunWriter, is_finished, read_experiment
+from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord
+from fallow.sweeps.grid import PlannedRun
+
+REPORT_SECONDS = 0.2
+"""How often a worker says how far it is."""
+
+TRIES = 3
+"""How often a run is begun whose worker died without a word, before it is given up."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a worker says of its run: the epochs done, and at its end whether it is finished or why it failed."""
+
+    run: PlannedRun
+    epochs: int
+    finished: bool = False
+    failure: str | None = None
+
+
+def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int], None]) -> None:
+    """Begins a run, or goes on with it, with one thread: a sweep's processes share the processors.
+
+    `on_epoch` hears of an epoch before it is written: it can still stop a run that is no longer this process's own.
+    """
+    if is_finished(directory):  # by a worker that died before it could say so
+        on_epoch(experiment.epochs)
+        return
+    begun = (directory / CONFIG).exists()
+    if begun:
+        experiment = read_experiment(directory)  # with what was measured when it began
+    engine = Engine(experiment, workers=1)
+    writer = RunWriter(engine, directory)
+    on_epoch(0)
+    writer.resume() if begun else writer.begin()
+
+    def epochs() -> Iterator[EpochRecord]:
+        on_epoch(engine.epoch)
+        for record in engine:
+            on_epoch(engine.epoch)
+            yield record
+
+    writer.write(epochs())
+
+
+def answer(
+    toml: str, directory: Path, say: Callable[[int], None], seconds: float = REPORT_SECONDS
+) -> tuple[int, bool, str | None]:
+    """Carries out a run; returns the epochs done, whether it is finished, and why not.
+
+    Args:
+        toml: The experiment.
+        directory: Where to.
+        say: Told, every so many `seconds`, how many epochs are done.
+        seconds: How often.
+    """
+    said = 0.0
+    epochs = 0
+
+    def on_epoch(epoch: int) -> None:
+        nonlocal said, epochs
+        epochs = epoch
+        if time.monotonic() - said > seconds:
+            said = time.monotonic()
+            say(epoch)
+
+    try:
+        carry_out(Experiment.from_toml(toml), directory, on_epoch)
+    except FallowError as error:
+        return epochs, False, str(error)
+    except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
+        return epochs, False, f"{type(error).__name__}: {error}"
+    return epochs, True, None
+
+
+def run_all(runs: list[PlannedRun], processes: int) -> Generator[Progress, None, None]:
+    """Carries out runs, so many at a time, and yields how they go. Closing the iterator ends the processes."""
+    waiting = deque((run, 1) for run in runs)
+    busy: dict[Connection, tuple[BaseProcess, PlannedRun, int]] = {}
+    idle: list[tuple[Connection, BaseProcess]] = []
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < processes:
+                run, tries = waiting.popleft()
+                pipe, process = idle.pop() if idle else _start()
+                with suppress(OSError):  # if it is dead, it says nothing either
+                    pipe.send((run.experiment.to_toml(), run.directory))
+                busy[pipe] = (process, run, tries)
+            ready = wait(list(busy))
+            for pipe in [pipe for pipe in busy if pipe in ready]:
+                process, run, tries = busy[pipe]
+                try:
+                    said = pipe.recv()
+                except (EOFError, OSError):  # the latter if it died before it read its orders
+                    process.join()
+                    del busy[pipe]
+                    if tries < TRIES:
+                        waiting.append((run, tries + 1))
+                    else:
+                        yield Progress(run, 0, failure=f"its process died {TRIES} times (exit {process.exitcode})")
+                    continue
+                progress = Progress(run, *said)
+                if progress.finished or progress.failure:
+                    del busy[pipe]
+                    idle.append((pipe, process))
+                yield progress
+    finally:
+        for pipe, process in [*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())]:
+            pipe.close()
+            process.terminate()
+            process.join()
+
+
+def _start() -> tuple[Connection, BaseProcess]:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=serve, args=(there,), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def serve(pipe: Connection) -> None:
+    """A worker: carries out each run that it is sent, and says how it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
+    while True:
+        try:
+            toml, directory = pipe.recv()
+        except EOFError:
+            return
+        with redirect_stdout(sys.stderr):  # standard output is the parent's, and may have to be JSON
+            said = answer(toml, directory, lambda epochs: pipe.send((epochs,)))
+        pipe.send(said)
+
+
+def _die_with(parent: int) -> None:
+    """Ends this process when its parent is gone: nobody would hear of what it does."""
+    while os.getppid() == parent:
+        time.sleep(REPORT_SECONDS)
+    os._exit(1)
