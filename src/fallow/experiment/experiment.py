@@ -232,6 +232,6 @@ def _section_table(key: str, value: Any) -> Any:
         return {"mode": value}
     if key == "output" and isinstance(value, Mapping) and "trackers" in value:
         names = value["trackers"]
-        listed = names if isinstance(names, list | tuple) else [names]
-        return {**value, "trackers": [tracker_name(name) for name in listed]}
+        several = isinstance(names, list | tuple)
+        return {**value, "trackers": [tracker_name(name) for name in names] if several else tracker_name(names)}
     return as_table(key, value) if key in SECTIONS else value
