@@ -16,7 +16,7 @@ from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.experiment import Experiment
 from fallow.paper import next_version_age
-from fallow.policies import EpochView, Mask, Starter
+from fallow.policies import EpochView, Mask, Starter, needs_of
 from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.events import Happenings
 from fallow.simulation.records import EpochRecord, with_ages
@@ -45,6 +45,7 @@ class Engine:
         """Builds everything; `workers` stands in for compute.workers, and changes no result."""
         self.experiment = experiment
         self.policy = experiment.build("policy")
+        self.needs = needs_of(self.policy)
         self.world = World(experiment.build_physics(self.policy))
         self._harvest = experiment.build("energy", "model").prepare(
             experiment.seed, experiment.clients, experiment.slots_per_epoch
@@ -216,7 +217,7 @@ class Engine:
             transmit_cost=physics.transmit_cost,
             training=frozen_copy(world.training(slot)),
             unsent=frozen_copy(world.unsent(slot)),
-            distance=frozen_copy(np.where(paid, distance, np.float32(np.nan))),
+            distance=frozen_copy(np.where(paid & (self.needs.distance != "none"), distance, np.float32(np.nan))),
             delivered=frozen_copy(self.delivered),
         )
         rng = stream(self.experiment.seed, Purpose.SELECT, self.epoch)

@@ -9,7 +9,7 @@ from fallow.experiment import Experiment
 from fallow.learning.learner import Learner, Task
 from fallow.learning.network import build_network, check_device
 from fallow.learning.samples import samples_from_arrays
-from fallow.policies import AnyPolicy
+from fallow.policies import AnyPolicy, needs_of
 
 PAPER_SAMPLES = 300
 """|D_i| in the paper."""
@@ -48,7 +48,7 @@ def build_learner(
         first_moment=experiment.learning.first_moment,
         probe_batch=experiment.learning.probe_batch,
         on_divergence=experiment.learning.on_divergence,
-        keeps_local=getattr(policy, "distance", "features") == "parameters",
+        keeps_local=needs_of(policy).distance == "parameters",
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
     return Learner(task, compute)
