@@ -45,6 +45,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 bench-flower: install  ## a round through Flower against an epoch of the simulator
 	$(BIN)/python benchmarks/flower.py
 
+bench-startup: install  ## how long commands take to answer, against a bare import
+	$(BIN)/python benchmarks/startup.py
+
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
@@ -56,4 +59,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format bench-world bench-learning bench-flower kill-test docs clean
+.PHONY: help install demo test test-slow check format bench-world bench-learning bench-flower bench-startup kill-test docs clean
