@@ -35,6 +35,9 @@ format: install  ## put every file in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+lint-js: install  ## the linter of the report's scripts, which npm installs
+	$(BIN)/python -m tests.report.javascript
+
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py
 
@@ -56,4 +59,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format bench-world bench-learning bench-flower kill-test docs clean
+.PHONY: help install demo test test-slow check format lint-js bench-world bench-learning bench-flower kill-test docs clean
