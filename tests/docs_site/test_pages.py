@@ -1,5 +1,6 @@
 """What the pages tell the reader to do works, and prints what they say."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -57,6 +58,13 @@ def test_every_page_is_in_the_menu() -> None:
     menu = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     for page in DOCS.glob("*.md"):
         assert f": {page.name}\n" in menu, f"{page.name} is not in the menu of mkdocs.yml"
+
+
+def test_every_picture_is_there() -> None:
+    # A page without its picture is built without a word.
+    for page in DOCS.glob("*.md"):
+        for picture in re.findall(r"!\[[^]]*\]\(([^)\s]+)", page.read_text(encoding="utf-8")):
+            assert (DOCS / picture).is_file(), f"{page.name} shows {picture}, which is not there"
 
 
 def test_tables_are_whole() -> None:
