@@ -71,7 +71,7 @@ def resume(
             console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
             summary = None
         else:
-            experiment.check()
+            pass
             writer = RunWriter(Engine(experiment, workers=workers), directory)
             writer.resume()
             summary = _write(writer)

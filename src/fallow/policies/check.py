@@ -11,7 +11,7 @@ import numpy as np
 
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
-from fallow.plugins.names import in_words
+from fallow.plugins.wording import in_words
 from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
 from fallow.state import check_parts, from_arrays, to_arrays
 

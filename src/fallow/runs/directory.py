@@ -103,7 +103,7 @@ def read_experiment(directory: Path) -> Experiment:
         runs = sorted(path.parent for path in directory.glob(f"*/{CONFIG}"))
         reason = f"it holds {len(runs)}; give one, such as {runs[0]}" if runs else f"it has no {CONFIG}"
         raise RunDirectoryError(f"{directory} is no run directory: {reason}.")
-    return Experiment.read(directory / CONFIG, to_run=False)
+    return Experiment.read(directory / CONFIG)
 
 
 def read_summary(directory: Path) -> dict[str, Any]:

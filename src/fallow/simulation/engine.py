@@ -80,7 +80,7 @@ class Engine:
             watch=watch,
         )
         learnt, dropped = self._learn(now) if self.learner else ({}, {})
-        mu = self.experiment.policy.mu
+        mu = self.experiment.policy.options.get("mu", 0.5)
         kept = np.flatnonzero(~(self._distance >= mu)) if self.experiment.output.events else None
         self.age_selected = next_version_age(self.age_selected, self._distance, mu, now.selected)
         self.age_delivered = next_version_age(self.age_delivered, self._distance, mu, now.delivered)
