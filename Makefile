@@ -47,6 +47,9 @@ format: install  ## put every file in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+lint-js: install  ## the linter of the report's scripts, which npm installs
+	$(BIN)/python -m tests.report.javascript
+
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py
 
@@ -66,9 +69,9 @@ kill-test: install  ## 500 kills, each resumed, and every byte compared
 docs: install  ## the documentation site, in site/
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	$(BIN)/python docs/generated.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --clean --strict
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check coverage format bench-world bench-learning bench-flower bench-startup kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean
