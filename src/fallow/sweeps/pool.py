@@ -16,7 +16,9 @@ from pathlib import Path
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
-from fallow.runs.directory import CONFIG, RunWriter, is_finished, read_experiment
+from fallow.runs.execute import read_experiment
+from fallow.runs.layout import CONFIG, is_finished
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
