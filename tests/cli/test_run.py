@@ -6,7 +6,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from fallow.cli import app
-from fallow.experiment import Experiment
 from fallow.simulation.records import COLUMNS
 from tests.cli.runner import fail, invoke, read_epochs
 
@@ -167,19 +166,6 @@ def test_an_unwritable_place_is_one_sentence(tmp_path: Path, capsys, monkeypatch
     code, words = fail(capsys, monkeypatch, "run", *SMALL, "--out", str(tmp_path / "file" / "run"))
     assert code == 2
     assert "file is a file; choose another out (--out)" in words
-
-
-def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path, capsys, monkeypatch) -> None:
-    out = tmp_path / "run"
-    out.mkdir()
-    (out / "config.toml").write_text(Experiment.read(None).to_toml())
-    (out / "epochs.csv.target").symlink_to("/dev/full")
-    monkeypatch.setattr("fallow.runs.writer.EPOCHS", "epochs.csv.target")
-    monkeypatch.setattr("fallow.runs.writer.clear", lambda *_, **__: None)
-    code, words = fail(capsys, monkeypatch, "run", *SMALL, "--set", "epochs=500", "--out", str(out))
-    assert code == 2
-    assert "No space left on device" in words
-    assert not (out / "summary.json").exists()
 
 
 @pytest.mark.parametrize("option", [[], ["--overwrite"]])

@@ -69,9 +69,8 @@ def watched(directory: Path, **settings: Any) -> tuple[ReportedRun, list[list[in
             ages.append(engine.age_delivered.tolist())
             yield record
 
-    writer = RunWriter(engine, directory)
-    writer.begin()
-    writer.write(epochs())
+    with RunWriter(engine, directory) as open_run:
+        open_run.write(epochs())
     (run,), _ = read_runs([directory])
     return run, ages
 
