@@ -70,7 +70,7 @@ class Deaf:
 def function():
     pass
 '''
-FILES = ("epochs.csv", "events.parquet", "summary.json")
+FILES = ("epochs.csv", "events.parquet", "clients.parquet", "summary.json")
 RUN = ("run", "--set=clients=12", "--set=epochs=8", "--set=policy.k=3", "--set=energy.p=0.5")
 RUN = (*RUN, "--set=output.checkpoint_every=3")
 

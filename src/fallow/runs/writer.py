@@ -19,8 +19,10 @@ from safetensors.numpy import save as tensors_to_bytes
 
 from fallow.errors import RunDirectoryError
 from fallow.plugins.nested import flatten
+from fallow.runs.clients import client_columns, write_clients
 from fallow.runs.layout import (
     CHECKPOINT,
+    CLIENTS,
     CONFIG,
     EPOCHS,
     EVENT_PARTS,
@@ -205,6 +207,7 @@ class OpenRun:
         if engine.learner:
             network, weights = engine.learner.task.network, engine.learner.weights
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
+        write_clients(directory / CLIENTS, client_columns(engine.world))
         summary = summarise(engine, self.totals)
         self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
         write_atomically(directory / SUMMARY, to_json(summary))
