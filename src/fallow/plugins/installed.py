@@ -2,7 +2,7 @@
 
 from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Any
+from typing import Any, cast
 
 from fallow.errors import ConfigError
 from fallow.plugins.wording import in_words
@@ -11,7 +11,7 @@ from fallow.plugins.wording import in_words
 @cache
 def _everything_installed() -> EntryPoints:
     """Returns all entry points; looks them up once, because that reads the metadata of every package."""
-    return entry_points()
+    return cast(EntryPoints, entry_points())  # in Python 3.11 it is a table that selects as EntryPoints do
 
 
 def installed(group: str) -> dict[str, EntryPoint]:
