@@ -15,11 +15,11 @@ import numpy as np
 
 from fallow.experiment import Experiment
 from fallow.runs.directory import CONFIG, SUMMARY
-from fallow.runs.summary import mean_and_spread
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
 from fallow.study.intervals import Interval, interval
-from fallow.study.results import Series, read_epochs
+from fallow.study.overview import mean_and_spread
+from fallow.study.results import Series, read_series
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -38,7 +38,7 @@ def read(folders: list[Path]) -> Runs:
     for path in sorted(path for folder in folders for path in folder.glob(f"*/{SUMMARY}")):
         experiment = Experiment.from_toml((path.parent / CONFIG).read_text(encoding="utf-8"))
         key = (experiment.aggregation.name, experiment.policy.name, experiment.seed)
-        runs[key] = (json.loads(path.read_text(encoding="utf-8")), Series(read_epochs(path.parent)))
+        runs[key] = (json.loads(path.read_text(encoding="utf-8")), read_series(path.parent))
     return runs
 
 

@@ -3,6 +3,7 @@
 import csv
 import multiprocessing
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ import pytest
 from fallow.cli import app
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.experiment import Experiment
-from fallow.runs.summary import mean_and_spread
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
+from fallow.sweeps.checks import check_directories, find_difference
 from fallow.sweeps.forecast import estimate_seconds
-from fallow.sweeps.grid import check_directories, finished_rows, plan, read_grid, run_name, same_experiment
+from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all
+from fallow.sweeps.table import finished_rows
 from tests.cli.runner import fail, invoke
 
 SMALL = {"clients": 8, "epochs": 6, "energy": {"p": 0.5}, "policy": {"k": 2}, "output": {"checkpoint_every": 2}}
@@ -70,15 +72,20 @@ def test_a_wrong_grid_is_one_sentence_before_anything_runs(axes: list[str], word
 def test_a_directory_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
     invoke(app, "sweep", *QUICK, "--grid", "seed=0", "--out", str(tmp_path))
     other = plan(SMALL | {"epochs": 9}, {"seed": [0]}, tmp_path)
-    with pytest.raises(RunDirectoryError, match="holds a run of another experiment"):
+    with pytest.raises(RunDirectoryError, match="holds a run of another experiment, with epochs = 6, not 9"):
         check_directories(other)
     check_directories(plan(SMALL, {"seed": [0]}, tmp_path))
 
 
 def test_how_arithmetic_is_spread_does_not_make_another_experiment(tmp_path: Path) -> None:
-    one, two = (plan(SMALL | {"compute": {"workers": n}}, {}, tmp_path)[0].experiment for n in (1, 2))
-    assert same_experiment(one, two)
-    assert not same_experiment(one, plan(SMALL, {"seed": [3]}, tmp_path)[0].experiment)
+    def resolved(settings: dict, **axes: list) -> dict:
+        return tomllib.loads(plan(settings, axes, tmp_path)[0].experiment.to_toml())
+
+    one, two = (resolved(SMALL | {"compute": {"workers": n}}) for n in (1, 2))
+    assert find_difference(one, two) is None
+    assert find_difference(one, resolved(SMALL, seed=[3])) == "seed = 0, not 3"
+    del one["seed"]
+    assert find_difference(one, two) == "seed unset, not 0"
 
 
 def test_a_sweep_writes_a_table_and_is_quick_the_second_time(tmp_path: Path) -> None:
@@ -228,11 +235,6 @@ def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monk
     assert (trainings > 0) == (p > 0)
     by_hand = trainings / 8 + new_models + 60 / 5
     assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
-
-
-def test_mean_and_spread_by_hand() -> None:
-    assert mean_and_spread([1.0, 2.0, 3.0], 2) == "2.00 ± 1.00"
-    assert mean_and_spread([1234.0], 0) == "1,234"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What the runs of the study came to, by cell, policy and seed."""
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.runs.directory import EPOCHS, is_finished
 from fallow.sweeps.grid import PlannedRun
+from fallow.sweeps.stored import is_finished, read_epochs
 
 LATE = 0.2
 """The share of the epochs, at the end, over which scores are averaged: a single late score jumps."""
@@ -30,18 +29,23 @@ class Series:
     epochs: dict[str, NDArray[np.float64]]
 
     def late_f1(self) -> float:
-        """The mean F1 of the evaluations in the last fifth of the run; the last one, if there is none."""
-        f1 = self.epochs["f1"]
+        """Returns the mean F1 of the evaluations in the last fifth of the run.
+
+        Without an evaluation there it is the last one, and NaN if there was none at all.
+        """
+        f1 = self.epochs.get("f1", np.empty(0))
         measured = np.flatnonzero(~np.isnan(f1))
+        if not measured.size:
+            return float("nan")
         late = measured[measured >= (1 - LATE) * f1.size]
         return float(f1[late].mean() if late.size else f1[measured[-1]])
 
     def energy(self) -> float:
-        """Units consumed."""
+        """Returns the units consumed."""
         return float(self.epochs["energy_total"][-1])
 
     def age(self, reset: str = "delivered") -> float:
-        """The mean version age over clients and epochs."""
+        """Returns the mean version age over clients and epochs."""
         return float(self.epochs[f"mean_age_{reset}"].mean())
 
 
@@ -51,14 +55,12 @@ Results = dict[tuple[Cell, str, int], Series]
 
 def read_results(runs: Iterable[PlannedRun]) -> Results:
     """Returns the finished runs."""
-    return {_key(run.point): Series(read_epochs(run.directory)) for run in runs if is_finished(run.directory)}
+    return {_key(run.point): read_series(run.directory) for run in runs if is_finished(run.directory)}
 
 
-def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
-    """Returns the columns of a run's epochs.csv; an empty cell is NaN."""
-    with (directory / EPOCHS).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
+def read_series(directory: Path) -> Series:
+    """Returns a run over its epochs."""
+    return Series(read_epochs(directory))
 
 
 def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:
