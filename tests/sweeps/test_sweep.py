@@ -57,7 +57,7 @@ def test_names_are_told_apart_and_fit_a_folder() -> None:
     [
         (["seed"], "not of the form key=value,value"),
         (["seed="], "not of the form key=value,value"),
-        (["seed=1,1"], "grid.seed holds a value twice"),
+        (["seed=1,1"], "The axis seed holds a value twice"),
         (["policy.k=2,900"], "At policy.k = 900: policy.k = 900 is more than clients"),
         (["polcy.k=2"], "There is no setting 'polcy'"),
     ],

@@ -125,7 +125,7 @@ def show_value(value: Any) -> str:
 
 
 def _policy_label(table: Mapping[str, Any], options: Sequence[str]) -> str:
-    shown = ", ".join(f"{key.removeprefix('policy.')}={show_value(table.get(key))}" for key in options)
+    shown = ",".join(f"{key.removeprefix('policy.')}={show_value(table.get(key))}" for key in options)
     return f"{table['policy.name']}({shown})" if shown else str(table["policy.name"])
 
 

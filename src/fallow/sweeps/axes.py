@@ -75,9 +75,9 @@ def check_axes(grid: Grid) -> None:
     """
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise ConfigError(f"grid.{key} must be a list of values, not {values}.")
+            raise ConfigError(f"The axis {key} must be a list of at least one value, not {values}.")
         if len({_identity(key, value) for value in values}) < len(values):
-            raise ConfigError(f"grid.{key} holds a value twice: {values}.")
+            raise ConfigError(f"The axis {key} holds a value twice: {values}.")
         section = key.partition(".")[0]
         if section != key and section in grid:
             raise ConfigError(f"{section} and {key} can't both be axes; give {key} with each value of {section}.")

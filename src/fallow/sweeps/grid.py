@@ -74,8 +74,8 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
     Raises:
         ConfigError: If an axis is empty or holds a value twice, or a point is no experiment; the sentence names it.
     """
-    grid = name_axes(grid)
     check_axes(grid)
+    grid = name_axes(grid)
     labels = {key: label_values(key, values) for key, values in grid.items()}
     choices = ChosenSections(shared, grid)
     runs: list[PlannedRun] = []

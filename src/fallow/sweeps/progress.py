@@ -1,4 +1,4 @@
-"""How a sweep is going: who may hear of it, and a bar on a terminal or in a notebook."""
+"""How a sweep is going: who may hear of it, and bars on a terminal."""
 
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -53,7 +53,7 @@ class OnScreen:
     """An observer that shows a bar for the whole and one for each run under way.
 
     Args:
-        console: Where to; None is standard error. Where it is neither a terminal nor a notebook, there are no bars.
+        console: Where to; None is standard error. Where it is no terminal, there are no bars.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -73,7 +73,7 @@ class Bars:
 
     def __init__(self, console: Console, left: int, total: int, epochs: int) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
-        shown = (console.is_terminal or console.is_jupyter) and not console.quiet
+        shown = console.is_terminal and not console.quiet
         self._progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown)
         self._whole = self._progress.add_task(f"epochs of {count_runs(left)}", total=epochs)
         self._total = total

@@ -37,8 +37,13 @@ def fit_section(section: str, shared: Mapping[str, Any], value: object, of_any: 
 
 
 def known_to_any(section: str, shared: Mapping[str, Any], values: Iterable[object]) -> set[str]:
-    """Returns the settings that a section may have with any of several choices."""
-    tables = ({**shared, **as_table(section, value)} for value in values)
+    """Returns the settings that a section may have with any of several choices, or with the one that it names itself.
+
+    So an experiment with ``VAoI(reset="aggregated")`` can be compared with policies that have no reset.
+    """
+    tables = [{**shared, **as_table(section, value)} for value in values]
+    if any(choice.field in shared for choice in choices_in(section)):
+        tables.append(dict(shared))
     return set().union(*(known_options(section, table) for table in tables))
 
 
