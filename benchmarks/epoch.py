@@ -13,7 +13,7 @@ from typing import Any
 
 from fallow.data import DATASETS
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
 

@@ -15,7 +15,7 @@ from fallow.cli import app
 from fallow.errors import DivergenceError, RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
-from fallow.runs.directory import RunWriter
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from tests.cli.runner import fail, invoke, read_epochs
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fallow.report.runs import read_runs
-from fallow.report.series import as_numbers, band, epoch_series, score_series, thin
+from fallow.report.series import age_series, as_numbers, band, score_series, thin
 from tests.report.made_runs import live, make_up
 
 
@@ -24,7 +24,7 @@ def test_numbers_are_short() -> None:
 
 def test_long_runs_have_at_most_300_points(tmp_path: Path) -> None:
     (run,), _ = read_runs([make_up(tmp_path / "run", epochs=2_000)])
-    ages, score = epoch_series(run), score_series(run)
+    ages, score = age_series(run), score_series(run)
     assert score is not None
     assert {len(column) for column in ages.values()} == {300}
     assert {len(column) for column in score.values()} == {300}

@@ -13,7 +13,8 @@ from fallow.cli import app
 from fallow.errors import ConfigError, TrackerError
 from fallow.experiment import Experiment
 from fallow.report import write_report
-from fallow.runs.directory import RunWriter, read_experiment
+from fallow.runs.execute import read_experiment
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.trackers.base import LONGEST, as_text
@@ -196,7 +197,7 @@ def test_a_finished_run_can_be_read_where_its_tracker_is_not_installed(tmp_path:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     assert "energy consumed" in invoke(app, "show", str(tmp_path / "run"))
     assert "is finished already" in invoke(app, "resume", str(tmp_path / "run"))
-    assert fallow.load(tmp_path / "run").experiment.output.trackers == ("tensorboard",)
+    assert fallow.load(tmp_path / "run").settings["output"]["trackers"] == ["tensorboard"]
     assert write_report([tmp_path / "run"], tmp_path / "report").runs == 1
     with pytest.raises(ConfigError, match="is not installed"):
         app(["resume", str(tmp_path / "cut")], standalone_mode=False)

@@ -4,29 +4,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
+from fallow.cli.show import as_table
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter, check_free, is_finished, read_experiment, read_summary, tidy
+from fallow.runs.execute import read_experiment
+from fallow.runs.layout import check_free, is_finished, tidy
+from fallow.runs.reader import read_summary
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
-
-SUMMARY_LINES = (
-    ("F1, macro, at the end", "f1", ""),
-    ("  best", "best_f1", ""),
-    ("accuracy at the end", "accuracy", ""),
-    ("energy consumed", "energy_total", "units"),
-    ("  per client and epoch", "energy_per_client_epoch", "units"),
-    ("energy harvested", "harvested", "units"),
-    ("energy lost to full batteries", "overflow", "units"),
-    ("trainings started", "starts", ""),
-    ("updates received", "uploads", ""),
-    ("  of them late", "stale_uploads", ""),
-    ("  of them dropped", "dropped", ""),
-    ("clients never heard of", "clients_never_delivered", ""),
-    ("mean version age (reset when selected)", "mean_age_selected", "epochs"),
-    ("mean version age (reset when received)", "mean_age_delivered", "epochs"),
-)
 
 
 def run(
@@ -113,17 +99,3 @@ def _next_free(experiment: Experiment) -> Path:
     while (path := Path("runs") / f"{name}-{number}").exists():
         number += 1
     return path
-
-
-def as_table(summary: dict[str, Any]) -> Table:
-    """Returns the totals of a run in words."""
-    title = f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-    for words, key, unit in SUMMARY_LINES:
-        value = summary.get(key)
-        if value is not None:
-            table.add_row(words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit)
-    return table

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fallow.plugins.nested import flatten
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_settings, read_summary
 from fallow.study.results import Series, read_series
-from fallow.sweeps.stored import is_finished, read_settings, read_summary
 
 LATE_F1 = "late_f1"
 """The metric that is not in a summary: the mean F1 of the evaluations in the last fifth of a run."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_epochs
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.stored import is_finished, read_epochs
 
 LATE = 0.2
 """The share of the epochs, at the end, over which scores are averaged: a single late score jumps."""

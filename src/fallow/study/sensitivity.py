@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fallow.runs.layout import is_finished
 from fallow.study.grid import POLICIES, merged
 from fallow.study.intervals import paired
 from fallow.study.results import Series, read_series
 from fallow.sweeps.grid import PlannedRun, plan
 from fallow.sweeps.sharing import fit_section, known_to_any
-from fallow.sweeps.stored import is_finished
 
 CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
 """Skewed data, and energy for a few trainings an epoch."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fallow.errors import FallowError, RunDirectoryError
+from fallow.runs.layout import CONFIG
 from fallow.study.comparison import check_metric, find_differences, find_reached
 from fallow.study.latex import to_latex
 from fallow.study.members import StudyRun, read_members
 from fallow.study.overview import choose_columns, group_runs, show_cells
 from fallow.study.plots import draw_lines
-from fallow.sweeps.stored import CONFIG
 
 if TYPE_CHECKING:
     import pandas as pd

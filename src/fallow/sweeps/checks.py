@@ -7,9 +7,9 @@ from typing import Any
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.plugins.nested import flatten
-from fallow.runs.directory import check_place
+from fallow.runs.layout import check_place, is_begun
+from fallow.runs.reader import read_settings
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.stored import is_begun, read_settings
 
 SPREADING = ("compute.strategy", "compute.workers")
 """How the arithmetic is spread: it may differ between two parts of one run."""
@@ -25,14 +25,14 @@ def check_directories(runs: Iterable[PlannedRun]) -> None:
     for folder in dict.fromkeys(run.directory.parent for run in runs):
         check_place(folder)
         if is_begun(folder):
-            raise RunDirectoryError(f"{folder} holds a run; choose another --out.")
+            raise RunDirectoryError(f"{folder} holds a run; choose another out (--out).")
     for run in runs:
         if not is_begun(run.directory):
             continue
         difference = find_difference(read_settings(run.directory), tomllib.loads(run.experiment.to_toml()))
         if difference:
             raise RunDirectoryError(
-                f"{run.directory} holds a run of another experiment, with {difference}; choose another --out, or "
+                f"{run.directory} holds a run of another experiment, with {difference}; choose another out (--out), or "
                 "remove it."
             )
 

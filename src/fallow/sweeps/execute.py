@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from fallow.errors import ConfigError
 from fallow.processors import available_processors
+from fallow.runs.layout import is_finished
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.progress import Observer, Silent, Watch
 from fallow.sweeps.shards import Shard
-from fallow.sweeps.stored import is_finished
 from fallow.sweeps.table import TABLE, update_table
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 
 from fallow.experiment import Experiment
 from fallow.processors import available_processors
+from fallow.runs.layout import is_finished
 from fallow.simulation.engine import Engine
 from fallow.sweeps.checks import check_directories
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.stored import is_finished
 
 
 @dataclass(frozen=True)

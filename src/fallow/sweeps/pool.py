@@ -18,11 +18,12 @@ from types import ModuleType
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter
+from fallow.runs.layout import is_begun, is_finished
+from fallow.runs.reader import read_settings
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.stored import is_begun, is_finished, read_settings
 
 REPORT_SECONDS = 0.2
 """How often a worker says how far it is."""

@@ -16,6 +16,7 @@ from typing import Any
 from fallow import __version__
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
+from fallow.runs.layout import is_finished
 from fallow.storage.locks import lock
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.leases import (
@@ -29,7 +30,6 @@ from fallow.sweeps.leases import (
 )
 from fallow.sweeps.pool import TRIES, RunProgress, answer
 from fallow.sweeps.ray_connection import ClusterError, connected, reason
-from fallow.sweeps.stored import is_finished
 
 NODE_SECONDS = 60.0
 """How long a node may take to answer."""

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_summary
 from fallow.storage.files import write_atomically
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.stored import is_finished, read_summary
 
 TABLE = "table.csv"
 

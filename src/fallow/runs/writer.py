@@ -1,128 +1,42 @@
-"""The run directory: config.toml, epochs.csv, events.parquet, model.safetensors and, last of all, summary.json.
+"""Writing a run directory while the run happens, and taking a stopped run up again.
 
-A directory without summary.json is not a finished run. While a run goes on, checkpoint.fallow holds its state and
-events/ the events so far; both go when it is finished. After a kill, the tables are cut back to the checkpoint.
-Trackers write to folders of their own.
+After a kill, the tables are cut back to the checkpoint.
 """
 
 import csv
 import hashlib
-import json
 import os
-import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save as tensors_to_bytes
 
-from fallow.errors import FallowError, RunDirectoryError, TrackerError
-from fallow.experiment import Experiment
+from fallow.errors import RunDirectoryError, TrackerError
 from fallow.plugins.nested import flatten
+from fallow.runs.layout import (
+    CHECKPOINT,
+    CONFIG,
+    EPOCHS,
+    EVENT_PARTS,
+    EVENTS,
+    MODEL,
+    SUMMARY,
+    check_free,
+    clear,
+    tidy,
+)
+from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json
-from fallow.runs.tables import Tables, join_events, read_rows
+from fallow.runs.tables import Tables, join_events
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
-from fallow.storage.files import PART, write_atomically
+from fallow.storage.files import write_atomically
 from fallow.storage.locks import lock
-from fallow.trackers import FOLDERS, Row, TrackedRun
-
-CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
-CHECKPOINT, EVENT_PARTS, MODEL = "checkpoint.fallow", "events", "model.safetensors"
-
-
-def check_place(directory: Path) -> None:
-    """Refuses a place where no directory can be: on a file, or under one."""
-    try:
-        there = next(path for path in (directory, *directory.parents) if path.exists())
-    except OSError as error:
-        raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
-    if not there.is_dir():
-        raise RunDirectoryError(f"{there} is a file; choose another --out.")
-
-
-def check_free(directory: Path, *, overwrite: bool = False) -> None:
-    """Says why a new run can't be written to `directory`, if so; touches nothing."""
-    check_place(directory)
-    if not directory.exists():
-        return
-    if (directory / SUMMARY).exists() and not overwrite:
-        raise RunDirectoryError(f"{directory} holds a finished run; choose another --out, or replace it: --overwrite.")
-    if (directory / CHECKPOINT).exists() and not overwrite:
-        raise RunDirectoryError(
-            f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and --overwrite "
-            "begins again."
-        )
-    if any(directory.iterdir()) and not _is_run(directory):
-        raise RunDirectoryError(f"{directory} is not empty and not a run; choose another --out.")
-
-
-def _is_run(directory: Path) -> bool:
-    """Tells a run from a folder of somebody's own, which may well have a config.toml or a model.safetensors."""
-    names = {path.name for path in directory.iterdir()}
-    if names & {SUMMARY, CHECKPOINT}:
-        return CONFIG in names
-    if CONFIG not in names:
-        return names <= {CONFIG + PART}  # a kill may have left a config half written, and nothing else
-    try:
-        return (directory / CONFIG).read_text(encoding="utf-8") == read_experiment(directory).to_toml()
-    except (FallowError, UnicodeDecodeError):
-        return False
-
-
-def clear(directory: Path) -> None:
-    """Removes a run. The summary goes first: from then on it does not look finished."""
-    for name in (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, MODEL, CONFIG + PART):
-        (directory / name).unlink(missing_ok=True)
-    shutil.rmtree(directory / EVENT_PARTS, ignore_errors=True)
-
-
-def clear_trackers(directory: Path) -> None:
-    """Removes what trackers wrote of a run."""
-    for name in FOLDERS:
-        shutil.rmtree(directory / name, ignore_errors=True)
-
-
-def is_finished(directory: Path) -> bool:
-    """Tells whether a directory holds a finished run."""
-    return (directory / SUMMARY).exists()
-
-
-def tidy(directory: Path) -> None:
-    """Removes what a finished run no longer needs; a kill right after its end can leave it behind."""
-    (directory / CHECKPOINT).unlink(missing_ok=True)
-    shutil.rmtree(directory / EVENT_PARTS, ignore_errors=True)
-
-
-def read_experiment(directory: Path) -> Experiment:
-    """Returns the resolved experiment of a run directory; whether it could be run here does not matter."""
-    if not (directory / CONFIG).is_file():
-        runs = sorted(path.parent for path in directory.glob(f"*/{CONFIG}"))
-        reason = f"it holds {len(runs)}; give one, such as {runs[0]}" if runs else f"it has no {CONFIG}"
-        raise RunDirectoryError(f"{directory} is no run directory: {reason}.")
-    return Experiment.read(directory / CONFIG, to_run=False)
-
-
-def read_summary(directory: Path) -> dict[str, Any]:
-    """Returns the totals of a finished run."""
-    path = directory / SUMMARY
-    try:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
-    for key, kind in (("policy", str), ("clients", int), ("epochs", int)):
-        if not isinstance(summary, dict) or not isinstance(summary.get(key), kind):
-            raise RunDirectoryError(f"{path} has no '{key}'; it is not the summary of a run of this version.")
-    return dict(summary)
-
-
-def unreadable(path: Path, error: Exception) -> RunDirectoryError:
-    """Returns the error that a file of a run can't be read."""
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split()).rstrip(".")
-    return RunDirectoryError(f"{path} can't be read: {reason}.")
+from fallow.trackers import Row, TrackedRun
 
 
 class RunWriter:
@@ -166,7 +80,7 @@ class RunWriter:
             parts = self.directory / EVENT_PARTS
             raise RunDirectoryError(f"Parts of the events in {parts} are missing; the run must be started again.")
         tracked = self.engine.experiment.output.trackers
-        self._begin_trackers(read_rows(self.directory / EPOCHS) if tracked else [])
+        self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
     def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any]:
         """Writes the epochs of the engine as they come, then the summary, which it returns."""
@@ -193,9 +107,7 @@ class RunWriter:
             self.directory.mkdir(parents=True, exist_ok=True)
             self._lock = lock(self.directory)
             check_free(self.directory, overwrite=overwrite)
-            clear(self.directory)
-            if not again:
-                clear_trackers(self.directory)
+            clear(self.directory, trackers=not again)
             write_atomically(self.directory / CONFIG, self._config)
             with (self.directory / EPOCHS).open("w", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, self._columns).writeheader()
@@ -203,7 +115,7 @@ class RunWriter:
             raise self._unwritable(error) from error
         self._begin_trackers([])
 
-    def _begin_trackers(self, past: list[Row]) -> None:
+    def _begin_trackers(self, past: Sequence[Row]) -> None:
         settings = flatten(tomllib.loads(self._config.decode()))
         try:
             self._trackers.begin(TrackedRun(self.directory, settings, past))
