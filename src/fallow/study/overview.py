@@ -64,7 +64,7 @@ def group_runs(runs: Sequence[StudyRun], by: Sequence[str]) -> list[Line]:
     """
     known = {key for run in runs for key in (*run.point, *run.settings)}
     for key in by:
-        if key not in known:
+        if runs and key not in known:
             raise ConfigError(f"There is no setting '{key}' in this study{did_you_mean(key, known)}")
     groups: dict[tuple[str, ...], Line] = {}
     for run in runs:
