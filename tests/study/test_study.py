@@ -122,7 +122,7 @@ def test_on_axes_that_a_baseline_leaves_open_like_is_compared_with_like(tmp_path
         (
             "late_f1",
             "oldest",
-            "No run of this study has policy = oldest; its policies are vaoi(k=5), vaoi(k=10), fedavg",
+            "No run of this study has policy = oldest; its policies are vaoi(k=5), vaoi(k=10)",
         ),
         ("late_f1", "vaoi", "The baseline is several runs of one seed (vaoi(k=5), vaoi(k=10)); give to= with more"),
     ],
@@ -167,7 +167,7 @@ def test_a_plot_has_a_line_and_a_band_for_each_policy(study: Study) -> None:
 @pytest.mark.parametrize(
     ("what", "against", "words"),
     [
-        ("f2", "epoch", "There is no column 'f2' in the runs of this study; did you mean 'f1'?"),
+        ("strts", "epoch", "There is no column 'strts' in the runs of this study; did you mean 'starts'?"),
         ("f1", "loss", "A line can't go over 'loss'; against must be 'epoch' or 'energy'."),
     ],
 )
