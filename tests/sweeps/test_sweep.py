@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from fallow.cli import app
 from fallow.errors import ConfigError, RunDirectoryError
@@ -297,3 +298,23 @@ def test_names_may_be_parted_by_spaces_too(tmp_path: Path) -> None:
     assert "2 of 2 runs" in invoke(
         app, "compare", *QUICK, "--policies", "vaoi, fedavg", "--seeds=1", "--out", str(tmp_path)
     )
+
+
+@pytest.mark.parametrize("command", ["sweep", "compare"])
+def test_latex_is_all_that_is_printed(command: str, tmp_path: Path) -> None:
+    grid = ("--grid", "policy.name=vaoi,fedavg") if command == "sweep" else ("--policies=vaoi,fedavg", "--seeds=1")
+    result = CliRunner().invoke(
+        app, [command, *QUICK, *grid, "--out", str(tmp_path), "--latex"], catch_exceptions=False
+    )
+    lines = result.stdout.splitlines()
+    assert (lines[0], lines[-1]) == (r"\begin{tabular}{lrrrr}", r"\end{tabular}")
+    assert lines[2] == r"policy & units & trainings & mean age & seeds \\"
+    assert [line.split(" & ")[0] for line in lines[4:6]] == ["vaoi", "fedavg"]
+    assert "2 of 2 runs finished" in result.stderr
+
+
+def test_latex_and_json_are_one_too_many(tmp_path: Path, capsys, monkeypatch) -> None:
+    command = ("sweep", *QUICK, "--grid=seed=0", "--latex", "--json", "--out", str(tmp_path / "out"))
+    code, words = fail(capsys, monkeypatch, *command)
+    assert (code, "--latex and --json both say what to print; choose one of the two." in words) == (2, True)
+    assert not (tmp_path / "out").exists()
