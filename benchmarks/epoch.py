@@ -38,10 +38,9 @@ def measure(settings: dict[str, Any]) -> None:
             yield record
 
     with tempfile.TemporaryDirectory() as folder:
-        writer = RunWriter(engine, Path(folder) / "run")
         begin = time.perf_counter()
-        writer.begin()
-        writer.write(epochs())
+        with RunWriter(engine, Path(folder) / "run") as run:
+            run.write(epochs())
         total = time.perf_counter() - begin
     learner = engine.learner
     assert learner is not None

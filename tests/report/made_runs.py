@@ -22,9 +22,8 @@ def live(directory: Path, **settings: Any) -> Path:
         None, [f"{name}={json.dumps(value)}" for name, value in given.items() if value is not None]
     )
     engine = Engine(experiment)
-    writer = RunWriter(engine, directory)
-    writer.begin()
-    writer.write(engine)
+    with RunWriter(engine, directory) as run:
+        run.write(engine)
     return directory
 
 

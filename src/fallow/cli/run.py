@@ -8,10 +8,10 @@ import typer
 from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
 from fallow.cli.show import as_table
 from fallow.experiment import Experiment
-from fallow.runs.execute import read_experiment
-from fallow.runs.layout import check_free, is_finished, tidy
+from fallow.runs.execute import begin_or_resume
+from fallow.runs.layout import check_free
 from fallow.runs.reader import read_summary
-from fallow.runs.writer import RunWriter
+from fallow.runs.writer import OpenRun, RunWriter
 from fallow.simulation.engine import Engine
 
 
@@ -36,9 +36,8 @@ def run(
         check_free(directory, overwrite=overwrite)
         engine = Engine(experiment)
         _warn(engine)
-        writer = RunWriter(engine, directory)
-        writer.begin(overwrite=overwrite)
-        summary = _write(writer)
+        with RunWriter(engine, directory, overwrite=overwrite) as open_run:
+            summary = _write(open_run)
     _show(directory, summary, as_json=as_json)
 
 
@@ -50,17 +49,10 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """Go on with a run from its last checkpoint."""
-    with words_aside(as_json):
-        experiment = read_experiment(directory)
-        if is_finished(directory):
-            tidy(directory)
+    with words_aside(as_json), begin_or_resume(None, directory, workers=workers) as open_run:
+        if open_run is None:
             console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
-            summary = None
-        else:
-            experiment.check()
-            writer = RunWriter(Engine(experiment, workers=workers), directory)
-            writer.resume()
-            summary = _write(writer)
+        summary = _write(open_run) if open_run else None
     if summary or as_json:
         found = summary or read_summary(directory)
         _show(directory, found, as_json=as_json)
@@ -75,13 +67,13 @@ def _warn(engine: Engine) -> None:
             errors.print("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
 
 
-def _write(writer: RunWriter) -> dict[str, Any]:
-    engine = writer.engine
+def _write(open_run: OpenRun) -> dict[str, Any]:
+    engine = open_run.engine
     epochs = with_progress(engine, engine.experiment.epochs, engine.experiment.policy.name, done=engine.epoch)
     try:
-        return writer.write(epochs)
+        return open_run.write(epochs) or {}
     except KeyboardInterrupt:
-        errors.print(f"Stopped; `fallow resume {writer.directory}` goes on.", highlight=False, markup=False)
+        errors.print(f"Stopped; `fallow resume {open_run.directory}` goes on.", highlight=False, markup=False)
         raise typer.Exit(130) from None
 
 

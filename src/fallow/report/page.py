@@ -31,7 +31,7 @@ PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 def build_page(contents: Mapping[str, Any]) -> str:
     """Returns the whole page."""
     theme = _read("theme.js")
-    script = '"use strict";\n(() => {\n' + "\n".join(_read(name) for name in SCRIPTS) + "\n})();\n"
+    script = join_scripts()
     style = "\n".join(_read(name) for name in STYLES)
     pieces = {
         "rules": _rules(style, theme, script),
@@ -42,6 +42,11 @@ def build_page(contents: Mapping[str, Any]) -> str:
     }
     # One pass, so that nothing within a piece is taken for a placeholder.
     return PLACEHOLDER.sub(lambda found: pieces[found[1]], _read("page.html"))
+
+
+def join_scripts() -> str:
+    """Returns the programs of the page as one, in a scope of their own."""
+    return '"use strict";\n(() => {\n' + "\n".join(_read(name) for name in SCRIPTS) + "\n})();\n"
 
 
 def embed(contents: Mapping[str, Any]) -> str:

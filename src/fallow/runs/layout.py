@@ -18,8 +18,9 @@ from fallow.storage.files import PART
 from fallow.trackers import FOLDERS
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
-CHECKPOINT, EVENT_PARTS, MODEL = "checkpoint.fallow", "events", "model.safetensors"
-FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, MODEL)
+CHECKPOINT, EVENT_PARTS = "checkpoint.fallow", "events"
+CLIENTS, MODEL = "clients.parquet", "model.safetensors"
+FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, CLIENTS, MODEL)
 """What a run writes beside its config. The summary comes first, so that a run being removed does not look finished."""
 
 REQUIRED = (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str))

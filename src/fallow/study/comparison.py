@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from fallow.errors import ConfigError
-from fallow.plugins.names import did_you_mean
+from fallow.experiment.choices import as_table
 from fallow.plugins.nested import thawed
+from fallow.plugins.wording import did_you_mean
 from fallow.study.intervals import Interval, paired
 from fallow.study.members import LATE_F1, StudyRun
 from fallow.study.overview import Line, group_runs
-from fallow.sweeps.parts import as_table, is_complete
+from fallow.sweeps.parts import is_complete
 
 F1, ENERGY = "f1", "energy_total"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fallow.errors import ConfigError
-from fallow.plugins.names import did_you_mean
+from fallow.plugins.wording import did_you_mean
 from fallow.study.members import StudyRun, show_value
 
 METRICS = (("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0))

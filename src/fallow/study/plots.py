@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import ConfigError
-from fallow.plugins.names import did_you_mean
+from fallow.plugins.wording import did_you_mean
 from fallow.study.members import StudyRun, show_value
 from fallow.study.overview import group_runs
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
-from fallow.experiment.choices import choices_in
-from fallow.plugins.names import did_you_mean
-from fallow.sweeps.parts import CHOOSING, as_table, label
+from fallow.experiment.choices import as_table, choices_in
+from fallow.plugins.wording import did_you_mean
+from fallow.sweeps.parts import CHOOSING, label
 
 Grid = dict[str, list[Any]]
 """Values by the full name of a setting, as in {"policy.name": ["vaoi", "fedavg"], "seed": [0, 1, 2]}, or of a section,

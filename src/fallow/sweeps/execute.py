@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fallow.errors import ConfigError
+from fallow.experiment import bound_to_process
 from fallow.processors import available_processors
 from fallow.runs.layout import is_finished
 from fallow.sweeps.grid import PlannedRun
@@ -90,9 +91,8 @@ def _choose_workers(
 ) -> Callable[[Hear], None]:
     """Returns what carries out runs: this process, several, or a cluster."""
     from fallow.sweeps import pool, ray_pool
-    from fallow.sweeps.parts import bound_to_process
 
-    bound = next(filter(None, (bound_to_process(run.experiment) for run in left)), None)
+    bound = next(filter(None, (bound_to_process(run.experiment) for run in left)), "").rpartition(":")[2]
     if bound and ray is not None:
         raise ConfigError(
             f"{bound} is defined in this program alone, so a Ray cluster can't load it; put it into a module that all "

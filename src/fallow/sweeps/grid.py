@@ -12,7 +12,6 @@ from fallow.experiment import Experiment
 from fallow.experiment.settings import override, read_settings, value_of
 from fallow.plugins.nested import flatten
 from fallow.sweeps.axes import Grid, check_axes, label_values, name_axes
-from fallow.sweeps.parts import parse
 from fallow.sweeps.sharing import ChosenSections
 
 LONGEST_NAME = 200
@@ -84,7 +83,7 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
         values = {key: grid[key][place] for key, place in zip(grid, places_on_axes, strict=True)}
         point = {key: labels[key][place] for key, place in zip(grid, places_on_axes, strict=True)}
         try:
-            experiment = parse(choices.settings_at(values))
+            experiment = Experiment.parse(choices.settings_at(values))
         except ConfigError as error:
             raise ConfigError(f"At {_words(point)}: {error}" if point else str(error)) from error
         place = directory / run_name(point)

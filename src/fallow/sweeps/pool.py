@@ -18,10 +18,7 @@ from types import ModuleType
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
-from fallow.runs.layout import is_begun, is_finished
-from fallow.runs.reader import read_settings
-from fallow.runs.writer import RunWriter
-from fallow.simulation.engine import Engine
+from fallow.runs.execute import begin_or_resume
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
 
@@ -61,32 +58,20 @@ def carry_out(
             longer this process's own.
         workers: Threads; one where the processes of a sweep share the processors, None for those of the experiment.
     """
-    if is_finished(directory):  # by a worker that died before it could say so
-        on_epoch(experiment.epochs)
-        return
-    begun = is_begun(directory)
-    engine = Engine(_as_begun(experiment, directory) if begun else experiment, workers=workers)
-    writer = RunWriter(engine, directory)
     on_epoch(0)
-    writer.resume() if begun else writer.begin()
+    with begin_or_resume(experiment, directory, workers=workers) as run:
+        if run is None:  # a worker finished it, and died before it could say so
+            on_epoch(experiment.epochs)
+            return
+        engine = run.engine
 
-    def epochs() -> Iterator[EpochRecord]:
-        on_epoch(engine.epoch)
-        for record in engine:
+        def epochs() -> Iterator[EpochRecord]:
             on_epoch(engine.epoch)
-            yield record
+            for record in engine:
+                on_epoch(engine.epoch)
+                yield record
 
-    writer.write(epochs())
-
-
-def _as_begun(experiment: Experiment, directory: Path) -> Experiment:
-    """Returns the experiment with the strategy that was measured when its run began.
-
-    The rest of the config is the experiment's own; a class that only this process knows can't be read from a file.
-    """
-    begun = read_settings(directory).get("compute", {})
-    strategy = begun.get("strategy", experiment.compute.strategy)
-    return experiment.model_copy(update={"compute": experiment.compute.model_copy(update={"strategy": strategy})})
+        run.write(epochs())
 
 
 def answer(

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from typing import Any
 
-from fallow.experiment.choices import choices_in
+from fallow.experiment.choices import as_table, choices_in
 from fallow.experiment.settings import put
 from fallow.plugins.options import option_names
 from fallow.sweeps.axes import Grid
-from fallow.sweeps.parts import CHOOSING, as_table, is_complete, own_settings
+from fallow.sweeps.parts import CHOOSING, is_complete, own_settings
 
 
 def fit_section(section: str, shared: Mapping[str, Any], value: object, of_any: Set[str]) -> object:

@@ -51,7 +51,7 @@ function showInside(run) {
   if (ages) ageMap(run, ages);
   const matrix = contents.mixes[mix];
   at("mix").hidden = !matrix;
-  if (matrix) mixMap(run, matrix);
+  if (matrix) mixMap(matrix);
 }
 
 function rangeOf(place, bins, total) {
@@ -91,7 +91,7 @@ function ageMap(run, { map: matrix, exact }) {
   });
 }
 
-function mixMap(run, matrix) {
+function mixMap(matrix) {
   // Stored a row a client; drawn a column a client.
   const cells = decode(matrix);
   const map = {

@@ -60,7 +60,7 @@ function bands(runs, curveOf) {
     .map(({ panel, lines }) => ({
       panel,
       lines: lines
-        .map(({ line, runs: own }) => ({ line, curves: own.map(curveOf).filter((curve) => curve && curve.x.length) }))
+        .map(({ line, runs: own }) => ({ line, curves: own.map(curveOf).filter((curve) => curve?.x.length) }))
         .filter(({ curves }) => curves.length)
         .map(({ line, curves }) => ({ line, runs: curves.length, points: band(curves) })),
     }))

@@ -155,14 +155,14 @@ function dataTables(chart, panels) {
     const xs = [...new Set(lines.flatMap(({ points }) => points.map((point) => point.x)))].sort(
       (one, other) => one - other,
     );
-    const at = lines.map(({ points }) => new Map(points.map((point) => [point.x, point])));
+    const byX = lines.map(({ points }) => new Map(points.map((point) => [point.x, point])));
     const cell = (point) =>
       !point
         ? "–"
         : point.least === point.most
           ? say(point.mean)
           : `${say(point.mean)} (${say(point.least)} – ${say(point.most)})`;
-    const rows = xs.map((x) => [say(x, 4), ...at.map((points) => cell(points.get(x)))]);
+    const rows = xs.map((x) => [say(x, 4), ...byX.map((points) => cell(points.get(x)))]);
     const name = `${chart.title}${panel ? `, ${panel}` : ""}`;
     return scrollable(name, table(name, [chart.xTitle, ...lines.map(({ line }) => line)], rows));
   });

@@ -140,7 +140,7 @@ function theme() {
   name();
 }
 
-function scope() {
+function showScope() {
   const distinct = (key) => new Set(contents.runs.map((run) => run.values[key])).size;
   const range = (values) => {
     const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -171,7 +171,7 @@ function scope() {
 
 document.body.prepend(hatches());
 theme();
-scope();
+showScope();
 filters(at("filters"));
 at("filter-box").open = window.matchMedia("(min-width: 64rem)").matches;
 settings(at("settings"));
