@@ -1,8 +1,10 @@
 """Grids from Python: axes of any kind, objects beside names, and the same bytes as from the command line."""
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +171,30 @@ def test_some_failures_are_a_warning_and_all_are_an_error(tmp_path: Path) -> Non
     assert (len(study), list(study.failures)) == (1, ["policy=Crash"])
     with pytest.raises(FallowError, match="1 of 1 run failed; the first, policy=Crash: The policy"):
         sweep(Experiment.parse(SMALL), tmp_path / "all", policy=[crash], progress=False)
+
+
+def test_a_class_of_a_function_runs_here_and_goes_on_here(tmp_path: Path, capsys, monkeypatch) -> None:
+    @dataclass(frozen=True)
+    class Local(Picks):
+        """Known to this process alone."""
+
+        stops: bool = False
+
+        def select(self, state: None, view: Any, rng: Any) -> tuple[None, Any]:
+            if self.stops and view.epoch == 3 and "go on" not in os.environ:
+                raise KeyboardInterrupt
+            return state, np.arange(view.clients) < 2
+
+    experiment = Experiment(**SMALL, output={"checkpoint_every": 1})
+    ask = partial(sweep, experiment, tmp_path, policy=[Local(), Local(stops=True)], workers=2)
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    assert "Local is defined in this program alone" in capsys.readouterr().err
+    assert (tmp_path / "policy=Local(stops=True)" / "checkpoint.fallow").exists()
+    monkeypatch.setenv("go on", "")
+    one, two = (files(run.directory)["epochs.csv"] for run in ask(progress=False).members)
+    assert one == two
+    assert capsys.readouterr().err == ""
 
 
 SCRIPT = """
