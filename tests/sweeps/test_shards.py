@@ -1,6 +1,7 @@
 """Shards of one grid in a common directory."""
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from fallow.sweeps.grid import plan
 from fallow.sweeps.shards import Shard
 from fallow.sweeps.table import TABLE, update_table
 from tests.cli.runner import fail, invoke
+from tests.docs_site.reader import blocks
 
 SMALL = {"clients": 8, "epochs": 4, "energy": {"p": 0.5}, "policy": {"k": 2}}
 GRID = {"policy.name": ["vaoi", "random-k"], "seed": [0, 1, 2]}
@@ -86,3 +88,18 @@ def test_a_wrong_shard_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> N
     code, words = fail(capsys, monkeypatch, *COMMAND, "--out", str(tmp_path / "out"), "--shard", "0/2")
     assert (code, "There is no shard '0/2'; in i/n, i goes from 1 to n." in words) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_job_script_of_the_docs_runs_its_shard(tmp_path: Path) -> None:
+    files = {block.title: block.text for block in blocks("many-runs.md")}
+    (tmp_path / "grid.toml").write_text(files["grid.toml"])
+    script = files["sweep.sh"].replace("/shared/grid", "out").replace("\nfallow ", f"\n{sys.executable} -m fallow ")
+    (tmp_path / "sweep.sh").write_text(script)
+    for number in ("1", "8"):
+        environment = os.environ | {"SLURM_ARRAY_TASK_ID": number}
+        subprocess.run(["sh", "sweep.sh"], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "seed=0,p=0.1,name=vaoi",
+        "seed=1,p=1.0,name=random-k",
+        TABLE,
+    }

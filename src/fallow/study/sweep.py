@@ -52,12 +52,12 @@ def sweep(
             says so, and the study's `failures` say why.
 
     Example:
-        >>> import fallow, tempfile
-        >>> experiment = fallow.Experiment(clients=20, epochs=5)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     study = fallow.sweep(experiment, folder, policy=["vaoi", "fedavg"], seed=range(2), workers=1)
-        >>> len(study)
-        4
+        >>> from tempfile import mkdtemp
+        >>> from fallow.policies import FedAvg, VAoI
+        >>> experiment = Experiment(clients=20, epochs=5)
+        >>> study = sweep(experiment, mkdtemp(), policy=[VAoI(k=5), FedAvg()], seed=range(2), progress=False)
+        >>> [run.point["policy"] for run in study.members]
+        ['vaoi', 'vaoi', 'fedavg', 'fedavg']
     """
     folder = _folder(out)
     runs = plan(given_settings(experiment), list_axes(axes, OPTIONS), folder)
@@ -97,6 +97,12 @@ def compare(
 
     Raises:
         FallowError: As `sweep` does.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> study = compare(Experiment(clients=20, epochs=5), mkdtemp(), seeds=1, progress=False)
+        >>> study.axes, len(study)
+        (['policy'], 4)
     """
     if isinstance(seeds, int) and seeds < 1:
         raise ConfigError(f"seeds = {seeds} must be at least 1.")
