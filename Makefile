@@ -2,20 +2,29 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+CORE := $(VENV)/.installed-core
+ALL := $(VENV)/.installed
+PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 TEST := $(BIN)/pytest -n auto
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $(STAMP)
+$(CORE): pyproject.toml constraints.txt
+	@echo "Installing Fallow and PyTorch into $(VENV); the first time this takes some minutes …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e .
+	@touch $(CORE)
 
-install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
+$(ALL): pyproject.toml constraints.txt
+	@echo "Installing Fallow and the tools of its developers into $(VENV); the first time this takes some minutes …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e '.[dev]'
+	@touch $(CORE) $(ALL)
 
-demo: install  ## install, compare the paper's four policies on the same harvest and data, and report
+install: $(ALL)  ## virtual environment in .venv, Fallow and its tools
+
+demo: $(CORE)  ## install Fallow alone, compare the paper's four policies on the same harvest and data, and report
 	$(BIN)/fallow compare configs/quickstart.toml --out runs/demo
 	$(BIN)/fallow report runs/demo --out runs/demo/report
 
@@ -30,6 +39,9 @@ check: install  ## format, lint, strict types, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(TEST) --dist worksteal
+
+coverage: install  ## which lines and branches the tests but the slow ones reach
+	$(TEST) --dist worksteal --cov --cov-report=term
 
 format: install  ## put every file in shape
 	$(BIN)/ruff format .
@@ -48,6 +60,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 bench-flower: install  ## a round through Flower against an epoch of the simulator
 	$(BIN)/python benchmarks/flower.py
 
+bench-startup: install  ## how long commands take to answer, against a bare import
+	$(BIN)/python benchmarks/startup.py
+
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
@@ -59,4 +74,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help install demo test test-slow check format lint-js bench-world bench-learning bench-flower kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean

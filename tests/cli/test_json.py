@@ -128,7 +128,8 @@ def test_paper_prints_the_claims(tmp_path: Path, monkeypatch) -> None:
         console.print("36 of 36 runs finished")
         return Outcome(36, [], {}, tmp_path / "table.csv")
 
-    paper_command = sys.modules["fallow.cli.paper"]  # in its package the function bears the name
+    from fallow.cli import paper as paper_command
+
     monkeypatch.setattr(paper_command, "carry_out", carry_out)
     monkeypatch.setattr(paper_command, "read_results", lambda _: {"a": "result"})
     monkeypatch.setattr(paper_command, "draw_figures", lambda _, folder: [folder / "f1.png"])

@@ -21,7 +21,13 @@ from fallow.simulation.engine import Engine
 from tests.report.made_runs import live
 
 AGEING = ("keep", "upload", "drop")
-TRAIN = {"learning__mode": "train", "compute__strategy": "stacked", "epochs": 12, "learning__eval_every": 5}
+TRAIN = {
+    "learning__mode": "train",
+    "learning__ages": "always",
+    "compute__strategy": "stacked",
+    "epochs": 12,
+    "learning__eval_every": 5,
+}
 
 
 def by_epoch(*epochs: str) -> Iterator[Events]:
@@ -90,7 +96,7 @@ def count(run: Run, kind: str) -> int:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_ages_are_those_of_the_engine_under_every_policy(policy: str, tmp_path: Path) -> None:
-    run, ages = watched(tmp_path / "run", **TRAIN, policy__name=policy, policy__mu=0.3)
+    run, ages = watched(tmp_path / "run", **TRAIN, policy__name=policy, learning__mu=0.3)
     assert 0 < count(run, "keep") < 8 * 12
     assert_exact(run, ages)
 
@@ -101,14 +107,14 @@ def test_ages_are_those_of_the_engine_under_every_policy(policy: str, tmp_path: 
         ({"staleness__name": "discard", "staleness__after": 0, "cost__train": 12}, True),
         ({"learning__on_divergence": "drop", "sgd__lr": 1e30}, True),
         ({"aggregation__name": "buffered", "aggregation__m": 4}, False),
-        ({"learning__first_moment": "zero", "policy__mu": 0.01}, False),
+        ({"learning__first_moment": "zero", "learning__mu": 0.01}, False),
         ({"cost__train": 3, "energy__p": 1.0}, False),
         ({"cost__probe": 2}, False),
     ],
     ids=str,
 )
 def test_ages_are_those_of_the_engine_under_other_rules(settings: dict, drops: bool, tmp_path: Path) -> None:
-    run, ages = watched(tmp_path / "run", **(TRAIN | {"policy__mu": 0.3} | settings))
+    run, ages = watched(tmp_path / "run", **(TRAIN | {"learning__mu": 0.3} | settings))
     assert (count(run, "drop") > 0) == drops
     assert count(run, "drop") == run.summary["dropped"]
     assert_exact(run, ages)

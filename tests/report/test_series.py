@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fallow.report.figures import draw_figures
 from fallow.report.runs import read_runs
 from fallow.report.series import as_numbers, band, epoch_series, score_series, thin
 from tests.report.made_runs import live, make_up
@@ -48,3 +49,15 @@ def test_curves_that_do_not_share_their_x_meet_where_all_reach() -> None:
     assert made[0].tolist() == [1, 2, 3]
     assert made[1].tolist() == pytest.approx([2, 3, 4])
     assert made[2].tolist() == pytest.approx([1, 2, 3])
+
+
+def test_a_run_without_ages_has_no_series_of_them(tmp_path: Path) -> None:
+    settings = {"learning__mode": "train", "policy__name": "fedavg", "compute__strategy": "stacked"}
+    with_none = live(tmp_path / "none", **settings)
+    with_ages = live(tmp_path / "ages", **settings, learning__ages="always")
+    (ages, none), _ = read_runs([with_none, with_ages])
+    assert epoch_series(none) is None
+    assert len(epoch_series(ages)["delivered"]) == len(ages.epochs["stored"])
+    drawn = draw_figures([none], tmp_path)
+    assert not any("age" in path.name for path in drawn)
+    assert any("age" in path.name for path in draw_figures([none, ages], tmp_path))

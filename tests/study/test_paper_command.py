@@ -1,4 +1,3 @@
-import sys
 from pathlib import Path
 
 import pytest
@@ -6,6 +5,7 @@ from typer.testing import CliRunner
 
 from fallow import data
 from fallow.cli import app
+from fallow.cli import paper as paper_command
 from fallow.cli.sweep import Outcome
 from fallow.errors import DataError
 from fallow.sweeps.grid import PlannedRun
@@ -21,7 +21,6 @@ def test_a_dry_run_of_an_unknown_scale_is_refused() -> None:
 
 def test_what_finished_is_shown_though_a_run_failed(tmp_path: Path, monkeypatch) -> None:
     """Nothing that was computed is lost; the exit code tells."""
-    paper_command = sys.modules["fallow.cli.paper"]  # in its package the function bears the name
 
     def carry_out(runs: list[PlannedRun], *_: object, **__: object) -> Outcome:
         for run in runs:

@@ -14,7 +14,7 @@ from fallow.data.fashion_mnist import FashionMnist
 from fallow.data.function import from_outside
 from fallow.data.label_mix import draw_label_mix, label_mix
 from fallow.data.npz import PREFIX, npz
-from fallow.data.partitions import PARTITIONS, Partition
+from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, OneClass, Partition
 from fallow.data.published import SILENT
 from fallow.data.sources import Watcher
 from fallow.data.synthetic import Synthetic
@@ -104,10 +104,17 @@ def partition(
 __all__ = [
     "DATASETS",
     "PARTITIONS",
+    "Cifar10",
     "DataError",
     "Dataset",
     "DatasetOptions",
+    "Digits",
+    "Dirichlet",
+    "FashionMnist",
+    "Iid",
+    "OneClass",
     "Partition",
+    "Synthetic",
     "dataset_from_arrays",
     "draw_label_mix",
     "fetch",

@@ -32,7 +32,7 @@ from fallow.learning.options import SGD, STRICT, Compute
 from fallow.plugins.nested import plain, thawed
 from fallow.plugins.objects import changed_options, known_only_here
 from fallow.plugins.validation import sentence
-from fallow.policies import AnyPolicy
+from fallow.policies import AnyPolicy, needs_of
 from fallow.rng import MAX_SEED
 from fallow.trackers import build_trackers, tracker_name
 
@@ -168,15 +168,16 @@ class Experiment(BaseModel):
 
     def build_physics(self, policy: AnyPolicy) -> Physics:
         """Returns what does not change during the run."""
+        needs = needs_of(policy)
         return Physics(
             slots_per_epoch=self.slots_per_epoch,
             capacity=per_client("battery.capacity", self.battery.capacity, self.clients, np.int32),
             initial=per_client("battery.initial", self.battery.initial, self.clients, np.int32),
             train_cost=per_client("cost.train", self.cost.train, self.clients, np.int32),
             transmit_cost=self.cost.transmit,
-            probe_cost=self.cost.probe if getattr(policy, "probes", False) else 0,
+            probe_cost=self.cost.probe if needs.distance != "none" else 0,
             starts_per_epoch=self.starts_per_epoch,
-            ideal=getattr(policy, "ideal", False),
+            ideal=needs.ideal,
         )
 
     def __repr__(self) -> str:
@@ -232,6 +233,6 @@ def _section_table(key: str, value: Any) -> Any:
         return {"mode": value}
     if key == "output" and isinstance(value, Mapping) and "trackers" in value:
         names = value["trackers"]
-        listed = names if isinstance(names, list | tuple) else [names]
-        return {**value, "trackers": [tracker_name(name) for name in listed]}
+        several = isinstance(names, list | tuple)
+        return {**value, "trackers": [tracker_name(name) for name in names] if several else tracker_name(names)}
     return as_table(key, value) if key in SECTIONS else value

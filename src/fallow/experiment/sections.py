@@ -10,6 +10,7 @@ from fallow.energy import ENERGY_MODELS
 from fallow.energy.base import MOST_UNITS
 from fallow.learning.options import SGD, STRICT, Compute
 from fallow.models import MODELS
+from fallow.paper import PAPER_MU
 from fallow.plugins.options import option_values
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS
@@ -102,6 +103,14 @@ class Learning(BaseModel):
     eval_every: int = Field(5, ge=1, description="epochs from one evaluation on the test set to the next")
     on_divergence: Literal["stop", "drop"] = Field(
         "stop", description="a training with a loss or weights that are not finite: stop the run, or drop its update"
+    )
+    ages: Literal["needed", "always"] = Field(
+        "needed",
+        description="version ages by distance: recorded when the policy needs distances, or always, at one forward "
+        "pass of every client for each new model",
+    )
+    mu: float = Field(
+        PAPER_MU, ge=0, description='μ of the ages that `ages = "always"` records, the same for every policy'
     )
 
 

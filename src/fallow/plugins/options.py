@@ -80,7 +80,7 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
         try:
             values[name] = _validated(_adapters(cls)[name], value)
         except ValidationError as error:
-            raise ConfigError(sentence(error, setting=prefix + name)) from error
+            raise ConfigError(sentence(error, setting=prefix + name)) from None
     for name, option in known.items():
         if name not in values and option.default is MISSING and option.default_factory is MISSING:
             raise ConfigError(f"{what} needs the option '{name}'; set {prefix}{name}.")

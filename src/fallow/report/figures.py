@@ -62,7 +62,10 @@ def draw_figures(runs: Sequence[Run], out: Path) -> tuple[Path, ...]:
         for name, figure in (
             ("f1-against-epochs", _curves(learning, _score_by_epoch, "epoch", "macro F1", share=True)),
             ("f1-against-energy", _curves(learning, _score_by_energy, "energy spent (units)", "macro F1", share=True)),
-            ("mean-age", _curves(groups, _age, "epoch", "mean version age (epochs)")),
+            (
+                "mean-age",
+                _curves(_group([run for run in runs if run.has_ages]), _age, "epoch", "mean version age (epochs)"),
+            ),
             ("energy-by-use", _bars(groups)),
         ):
             if figure is not None:

@@ -58,6 +58,11 @@ class Run:
         return "f1" in self.epochs and not bool(np.isnan(self.epochs["f1"]).all())
 
     @property
+    def has_ages(self) -> bool:
+        """Whether version ages were recorded."""
+        return not bool(np.isnan(self.epochs["mean_age_delivered"]).all())
+
+    @property
     def has_events(self) -> bool:
         """Whether events.parquet was written."""
         return (self.directory / EVENTS).is_file()

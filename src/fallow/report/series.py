@@ -35,8 +35,10 @@ def _short(value: float) -> int | float | None:
     return float(f"{value:.{DIGITS}g}")
 
 
-def epoch_series(run: Run) -> dict[str, list[int | float | None]]:
-    """Returns the ages of a run by epoch."""
+def epoch_series(run: Run) -> dict[str, list[int | float | None]] | None:
+    """Returns the ages of a run by epoch; None if it recorded none."""
+    if not run.has_ages:
+        return None
     kept = thin(len(run.epochs["stored"]))
     return {
         "epoch": as_numbers(kept),

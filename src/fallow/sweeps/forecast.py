@@ -50,7 +50,8 @@ def estimate_seconds(experiment: Experiment) -> float:
     """Returns about how long a run takes with one thread.
 
     The run is lived through without learning, which takes a second at most for the paper's numbers and counts its
-    trainings, its new models (each is probed) and its evaluations. Then one of each is timed.
+    trainings, its new models (each is probed, where ages or the policy need it) and its evaluations. Then one of each
+    is timed.
     """
     quiet = experiment.output.model_copy(update={"events": False})
     dry = experiment.learning.model_copy(update={"mode": "none"})
@@ -64,7 +65,8 @@ def estimate_seconds(experiment: Experiment) -> float:
     assert learner is not None  # noqa: S101
     some = np.arange(min(experiment.clients, 8))
     training = _timed(lambda: learner.train([(0, some)], 0)) / some.size
-    probe, evaluation = _timed(lambda: learner.distances(0)), _timed(learner.evaluate)
+    probe = _timed(lambda: learner.distances(0)) if learner.task.probes else 0.0
+    evaluation = _timed(learner.evaluate)
     new_models = sum(record.uploads > 0 for record in records)
     evaluations = -(-experiment.epochs // experiment.learning.eval_every)
     trainings = sum(record.starts for record in records)

@@ -24,7 +24,10 @@ function ageControl() {
   );
 }
 
-function ageChart(runs) {
+function ageChart(shown) {
+  const runs = shown.filter((run) => run.age);
+  at("age-section").hidden = !runs.length;
+  if (!runs.length) return;
   const chart = {
     title: "Mean version age",
     xTitle: "epoch",
