@@ -13,7 +13,7 @@ from typing import Any
 
 from fallow.data import DATASETS
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
 
@@ -38,10 +38,9 @@ def measure(settings: dict[str, Any]) -> None:
             yield record
 
     with tempfile.TemporaryDirectory() as folder:
-        writer = RunWriter(engine, Path(folder) / "run")
         begin = time.perf_counter()
-        writer.begin()
-        writer.write(epochs())
+        with RunWriter(engine, Path(folder) / "run") as run:
+            run.write(epochs())
         total = time.perf_counter() - begin
     learner = engine.learner
     assert learner is not None

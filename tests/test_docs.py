@@ -62,7 +62,8 @@ def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> Non
     summary = json.loads((run / "summary.json").read_text())
     assert set(names("metrics.md", "summary.json")) == set(summary)
     assert names("metrics.md", "events.parquet") == pq.read_schema(run / "events.parquet").names
-    kinds = (DOCS / "metrics.md").read_text().split("The kinds, in their order")[1].split("## summary.json")[0]
+    assert names("metrics.md", "clients.parquet") == pq.read_schema(run / "clients.parquet").names
+    kinds = (DOCS / "metrics.md").read_text().split("The kinds, in their order")[1].split("## clients.parquet")[0]
     described = re.findall(r"^- `(\w+)`(?:, `(\w+)`)?", kinds, re.MULTILINE)
     assert {kind for pair in described for kind in pair if kind} == set(KINDS)
     files = re.findall(r"^\| `([^`]+)`", (DOCS / "metrics.md").read_text().split("## epochs.csv")[0], re.MULTILINE)

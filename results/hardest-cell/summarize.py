@@ -6,20 +6,19 @@ python results/hardest-cell/summarize.py runs/hardest runs/chance runs/chance-sh
 import argparse
 import csv
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 
-from fallow.experiment import Experiment
-from fallow.runs.directory import CONFIG, SUMMARY
+from fallow.runs.layout import SUMMARY
+from fallow.runs.reader import read_epochs, read_settings, read_summary
 from fallow.runs.summary import mean_and_spread
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
 from fallow.study.intervals import Interval, interval
-from fallow.study.results import Series, read_epochs
+from fallow.study.results import Series
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -36,9 +35,9 @@ Runs = dict[tuple[str, str, int], tuple[dict[str, Any], Series]]
 def read(folders: list[Path]) -> Runs:
     runs: Runs = {}
     for path in sorted(path for folder in folders for path in folder.glob(f"*/{SUMMARY}")):
-        experiment = Experiment.from_toml((path.parent / CONFIG).read_text(encoding="utf-8"))
-        key = (experiment.aggregation.name, experiment.policy.name, experiment.seed)
-        runs[key] = (json.loads(path.read_text(encoding="utf-8")), Series(read_epochs(path.parent)))
+        settings = read_settings(path.parent)
+        key = (settings["aggregation"]["name"], settings["policy"]["name"], settings["seed"])
+        runs[key] = (read_summary(path.parent), Series(read_epochs(path.parent)))
     return runs
 
 

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,25 @@ def test_show_of_a_damaged_summary_is_one_sentence(form, text, words, tmp_path: 
     assert code == 2
     assert f"summary.json {words}" in said
     assert said.count("\n") == 1
+
+
+def test_ages_that_were_not_measured_are_said_so(tmp_path: Path) -> None:
+    invoke(app, "run", "--set", "epochs=2", "--out", str(tmp_path / "run"))
+    path = tmp_path / "run" / "summary.json"
+    summary = json.loads(path.read_text()) | {"mean_age_selected": None, "mean_age_delivered": None}
+    path.write_text(json.dumps(summary))
+    words = invoke(app, "show", str(tmp_path / "run"))
+    assert words.count("not measured") == 2
+    assert "clients that never delivered" in words
+
+
+def test_show_loads_nothing_that_it_does_not_print() -> None:
+    """`fallow.cli` is an empty package here: what its other commands load is not the question."""
+    heavy = "('pyarrow', 'pandas', 'scipy', 'matplotlib', 'torch', 'fallow.experiment', 'fallow.simulation.engine')"
+    code = (
+        "import sys, types; import fallow; cli = types.ModuleType('fallow.cli'); "
+        "cli.__path__ = [fallow.__path__[0] + '/cli']; sys.modules['fallow.cli'] = cli; "
+        f"import fallow.cli.show; print([name for name in {heavy} if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "[]"

@@ -60,7 +60,12 @@ def test_label_mix_draws_a_picture(tmp_path):
 @pytest.mark.parametrize("partition", ["iid", "one-class"])
 def test_label_mix_draws_any_partition(tmp_path, partition):
     out = tmp_path / "mix.svg"
-    assert run("label-mix", "digits", "--clients", 10, "--partition", partition, "--out", out).exit_code == 0
+    assert (
+        run(
+            "label-mix", "digits", "--clients", 10, "--samples-per-client", 15, "--partition", partition, "--out", out
+        ).exit_code
+        == 0
+    )
     assert out.read_text().startswith("<?xml")
 
 

@@ -187,3 +187,13 @@ def test_an_unknown_partition_or_option_is_one_sentence():
         data.partition("dirichlett", TEN_CLASSES, 10, 10, 0)
     with pytest.raises(ConfigError, match="The partition 'iid' has no option 'alpha'; it has none"):
         data.partition("iid", TEN_CLASSES, 10, 10, 0, {"alpha": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "samples", "clients", "expected"),
+    [(0, 50_000, 100, 300), (0, 1437, 100, 14), (0, 5, 100, 1), (15, 1437, 100, 15), (15, 5, 100, 15)],
+)
+def test_samples_per_client_are_the_papers_or_as_many_as_there_are(
+    wanted: int, samples: int, clients: int, expected: int
+) -> None:
+    assert data.samples_per_client(wanted, samples, clients) == expected

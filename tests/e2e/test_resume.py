@@ -15,7 +15,7 @@ from fallow.cli import app
 from fallow.errors import DivergenceError, RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
-from fallow.runs.directory import RunWriter
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from tests.cli.runner import fail, invoke, read_epochs
 
@@ -38,11 +38,8 @@ TRAIN = {
 def begin(directory: Path, epochs: int, **settings) -> None:
     """Lives through some epochs of a run and stops without a word, as a kill would."""
     engine = Engine(Experiment.parse(SETTINGS | settings))
-    writer = RunWriter(engine, directory)
-    writer.begin()
-    if epochs < engine.experiment.epochs:
-        writer._finish = lambda: {}  # type: ignore[method-assign]
-    writer.write(islice(engine, epochs))
+    with RunWriter(engine, directory) as run:
+        run.write(islice(engine, epochs))
 
 
 def same_files(one: Path, two: Path) -> bool:
@@ -89,11 +86,11 @@ def test_a_finished_run_says_so(tmp_path: Path) -> None:
 def test_two_writers_never_share_a_directory(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("fallow.storage.locks.PATIENCE", 0.0)
     begin(tmp_path / "run", 5)
-    first, second = (RunWriter(Engine(Experiment.parse(SETTINGS)), tmp_path / "run") for _ in range(2))
-    first.resume()
-    with pytest.raises(RunDirectoryError, match="being written to by another process"):
-        second.resume()
-    first.write(first.engine)
+    first, second = (RunWriter(Engine(Experiment.parse(SETTINGS)), tmp_path / "run", resume=True) for _ in range(2))
+    with first as run:
+        with pytest.raises(RunDirectoryError, match="being written to by another process"):
+            second.__enter__()
+        run.write(run.engine)
     assert (tmp_path / "run" / "summary.json").exists()
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter
 from fallow.runs.event_table import events_table
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 
 SMALL = {"clients": 6, "epochs": 8, "policy.k": 2, "energy.p": 0.4}
@@ -22,14 +22,15 @@ def live(directory: Path, **settings: Any) -> Path:
         None, [f"{name}={json.dumps(value)}" for name, value in given.items() if value is not None]
     )
     engine = Engine(experiment)
-    writer = RunWriter(engine, directory)
-    writer.begin()
-    writer.write(engine)
+    with RunWriter(engine, directory) as run:
+        run.write(engine)
     return directory
 
 
-def make_up(directory: Path, *, policy: str = "vaoi", seed: int = 0, p: float = 0.1, epochs: int = 500) -> Path:
-    """Writes a run that nobody lived through, with scores, in a few milliseconds."""
+def make_up(
+    directory: Path, *, policy: str = "vaoi", seed: int = 0, p: float = 0.1, epochs: int = 500, ages: bool = True
+) -> Path:
+    """Writes a run that nobody lived through, with scores, in a few milliseconds; `ages` if they were measured."""
     directory.mkdir(parents=True)
     settings = ["energy.p=" + str(p), f"seed={seed}", f"epochs={epochs}", "learning.mode=train"]
     text = Experiment.read(None, settings).to_toml().replace('name = "vaoi"', f"name = {json.dumps(policy)}")
@@ -39,7 +40,9 @@ def make_up(directory: Path, *, policy: str = "vaoi", seed: int = 0, p: float = 
     age = 3 + rng.random(epochs)
     score = 1 - np.exp(-epoch / 90) * (1 + 0.1 * rng.random(epochs))
     rows = [
-        f"{t},300,5,1000,{210 * (t + 1)},10,10,{age[t]},{age[t] + 1},{score[t] if t % 5 == 4 else ''}" for t in epoch
+        f"{t},300,5,1000,{210 * (t + 1)},10,10,"
+        f"{f'{age[t]},{age[t] + 1}' if ages else ','},{score[t] if t % 5 == 4 else ''}"
+        for t in epoch
     ]
     head = "epoch,harvested,overflow,stored,energy_total,starts,uploads"
     table = "\n".join([f"{head},mean_age_selected,mean_age_delivered,f1", *rows])
@@ -52,6 +55,11 @@ def make_up(directory: Path, *, policy: str = "vaoi", seed: int = 0, p: float = 
     totals = dict.fromkeys(
         ("consumed_train", "consumed_tx", "consumed_probe", "overflow", "starts", "uploads"), 100 + seed
     )
-    summary = totals | {"energy_total": 210 * epochs, "mean_age_delivered": 4.5, "f1": 0.9, "best_f1": 0.92}
+    about = {"policy": policy, "seed": seed, "clients": 100, "epochs": epochs}
+    summary = (
+        about
+        | totals
+        | {"energy_total": 210 * epochs, "mean_age_delivered": 4.5 if ages else None, "f1": 0.9, "best_f1": 0.92}
+    )
     (directory / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     return directory

@@ -11,14 +11,15 @@ import pytest
 
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
+from fallow.report import write_report
 from fallow.report.activity import Events, read_by_epoch
 from fallow.report.ages import age_map, epochs_since, in_bins, version_ages
 from fallow.report.contents import gather
-from fallow.report.runs import Run, read_runs
-from fallow.runs.directory import RunWriter
+from fallow.report.runs import ReportedRun, read_runs
 from fallow.runs.event_table import KINDS
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
-from tests.report.made_runs import live
+from tests.report.made_runs import live, make_up
 
 AGEING = ("keep", "upload", "drop")
 TRAIN = {
@@ -62,7 +63,7 @@ def test_many_epochs_and_clients_are_averaged_in_bins() -> None:
     assert ages[99, 299] == pytest.approx(599.5)
 
 
-def watched(directory: Path, **settings: Any) -> tuple[Run, list[list[int]]]:
+def watched(directory: Path, **settings: Any) -> tuple[ReportedRun, list[list[int]]]:
     """Runs an experiment; returns it as the report reads it, and the engine's own ages after every epoch."""
     given = {"clients": 8, "policy__k": 3, "energy__p": 0.5, "cost__train": 9, "battery__capacity": 12} | settings
     values = (f"{name.replace('__', '.')}={json.dumps(value)}" for name, value in given.items())
@@ -74,14 +75,13 @@ def watched(directory: Path, **settings: Any) -> tuple[Run, list[list[int]]]:
             ages.append(engine.age_delivered.tolist())
             yield record
 
-    writer = RunWriter(engine, directory)
-    writer.begin()
-    writer.write(epochs())
+    with RunWriter(engine, directory) as open_run:
+        open_run.write(epochs())
     (run,), _ = read_runs([directory])
     return run, ages
 
 
-def assert_exact(run: Run, ages: list[list[int]]) -> None:
+def assert_exact(run: ReportedRun, ages: list[list[int]]) -> None:
     found = list(version_ages(read_by_epoch(run, AGEING), run.settings["clients"]))
     assert [age.tolist() for age in found] == ages
     assert [float(age.mean()) for age in found] == run.epochs["mean_age_delivered"].tolist()
@@ -90,7 +90,7 @@ def assert_exact(run: Run, ages: list[list[int]]) -> None:
     assert matrix.tolist() == np.array(ages).T.tolist()
 
 
-def count(run: Run, kind: str) -> int:
+def count(run: ReportedRun, kind: str) -> int:
     return pq.read_table(run.directory / "events.parquet").column("kind").to_pylist().count(kind)
 
 
@@ -145,7 +145,7 @@ def test_events_that_do_not_tell_the_ages_are_noticed(tmp_path: Path) -> None:
     assert shown["detail"]["ages"]["exact"] is False
 
 
-def epochs_since_by_hand(run: Run) -> list[list[int]]:
+def epochs_since_by_hand(run: ReportedRun) -> list[list[int]]:
     last = [-1] * 8
     rows = []
     events = pq.read_table(run.directory / "events.parquet").to_pylist()
@@ -163,3 +163,26 @@ def test_a_run_in_which_every_change_was_significant_needs_no_more_events(tmp_pa
     assert kinds == {"select", "start", "finish", "upload"}
     (shown,) = gather(*read_runs([directory]))["runs"]
     assert shown["detail"]["ages"]["exact"] is True
+
+
+def test_ages_that_were_not_measured_are_neither_drawn_nor_zero(tmp_path: Path) -> None:
+    make_up(tmp_path / "runs" / "without", epochs=10, ages=False)
+    make_up(tmp_path / "runs" / "with", epochs=10, seed=1)
+    contents = gather(*read_runs([tmp_path / "runs"]))
+    without, measured = contents["runs"]
+    assert (without["name"], without["age"], without["totals"]["mean_age_delivered"]) == ("without", None, None)
+    assert measured["age"]["delivered"][0] >= 3
+    assert without["detail"]["ages"]["exact"] is False
+    names = {path.name for path in write_report([tmp_path / "runs"], tmp_path / "both").figures}
+    assert "mean-age.pdf" in names
+    names = {path.name for path in write_report([tmp_path / "runs" / "without"], tmp_path / "one").figures}
+    assert "mean-age.pdf" not in names
+    assert "energy-by-use.pdf" in names
+
+
+def test_a_column_of_ages_that_is_not_there_was_not_measured(tmp_path: Path) -> None:
+    run = make_up(tmp_path / "run", epochs=10)
+    table = run / "epochs.csv"
+    table.write_text(table.read_text().replace("mean_age_selected,mean_age_delivered", "one,other"))
+    (entry,) = gather(*read_runs([run]))["runs"]
+    assert entry["age"] is None

@@ -4,10 +4,10 @@ from typing import Any
 import numpy as np
 
 from fallow.report.differences import matters, order_lines, order_panels, order_values, place_runs, say, varying
-from fallow.report.runs import Run
+from fallow.report.runs import ReportedRun
 
 
-def run(**settings: Any) -> Run:
+def run(**settings: Any) -> ReportedRun:
     given = {
         "seed": 0,
         "policy.name": "vaoi",
@@ -17,7 +17,7 @@ def run(**settings: Any) -> Run:
         "output.events": True,
     }
     given |= {name.replace("__", "."): value for name, value in settings.items()}
-    return Run("run", Path("run"), given, {}, {"stored": np.zeros(1)})
+    return ReportedRun("run", Path("run"), given, {}, {"stored": np.zeros(1)})
 
 
 def test_runs_that_differ_in_their_seed_share_a_line_and_a_panel() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 from fallow.data import label_mix
 from fallow.experiment import Experiment
 from fallow.report.labels import read_label_mix
-from fallow.report.runs import Run, read_runs
+from fallow.report.runs import ReportedRun, read_runs
 from fallow.simulation.task import load_dataset, split
 from tests.report.made_runs import live, make_up
 
@@ -30,5 +30,5 @@ def test_a_dataset_that_is_not_here_is_done_without(tmp_path: Path, monkeypatch)
     monkeypatch.setenv("FALLOW_DATA_DIR", str(tmp_path / "nothing"))
     (run,), _ = read_runs([make_up(tmp_path / "run", epochs=5)])
     for name in ("cifar10", "my_module:function", "npz:nowhere.npz"):
-        other = Run(run.name, run.directory, {**run.settings, "data.name": name}, run.summary, run.epochs)
+        other = ReportedRun(run.name, run.directory, {**run.settings, "data.name": name}, run.summary, run.epochs)
         assert read_label_mix(other) is None

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fallow.errors import RunDirectoryError
-from fallow.report.runs import find_runs, flatten, natural, read_runs
+from fallow.plugins.nested import flatten
+from fallow.report.runs import find_runs, natural, read_runs
 from tests.report.made_runs import live, make_up
 
 
@@ -74,10 +75,12 @@ def test_if_no_run_is_finished_it_says_so(tmp_path: Path) -> None:
         ("config.toml", "seed = ", "is not valid TOML"),
         ("config.toml", "seed = 1", "has no 'clients'"),
         ("summary.json", "{", "can't be read"),
-        ("summary.json", "{}", "has no 'consumed_train'"),
-        ("summary.json", "[]", "has no 'consumed_train'"),
+        ("summary.json", "{}", "has no 'policy'"),
+        ("summary.json", "[]", "has no 'policy'"),
+        ("summary.json", '{"policy": "vaoi", "clients": 1, "epochs": 1}', "has no 'consumed_train'"),
         ("epochs.csv", "epoch,stored\n0,1\n", "has no column 'harvested'"),
-        ("epochs.csv", "epoch,stored\n0,many\n", "can't be read"),
+        ("epochs.csv", "epoch,harvested,overflow,stored,energy_total,starts,uploads\n", "holds no epochs"),
+        ("epochs.csv", "epoch,harvested,overflow,stored,energy_total,starts,uploads\n0,1,1,many,1,1,1\n", "can't be"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, name: str, text: str, words: str) -> None:

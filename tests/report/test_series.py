@@ -5,7 +5,7 @@ import pytest
 
 from fallow.report.figures import draw_figures
 from fallow.report.runs import read_runs
-from fallow.report.series import as_numbers, band, epoch_series, score_series, thin
+from fallow.report.series import age_series, as_numbers, band, score_series, thin
 from tests.report.made_runs import live, make_up
 
 
@@ -25,7 +25,7 @@ def test_numbers_are_short() -> None:
 
 def test_long_runs_have_at_most_300_points(tmp_path: Path) -> None:
     (run,), _ = read_runs([make_up(tmp_path / "run", epochs=2_000)])
-    ages, score = epoch_series(run), score_series(run)
+    ages, score = age_series(run), score_series(run)
     assert score is not None
     assert {len(column) for column in ages.values()} == {300}
     assert {len(column) for column in score.values()} == {300}
@@ -56,8 +56,8 @@ def test_a_run_without_ages_has_no_series_of_them(tmp_path: Path) -> None:
     with_none = live(tmp_path / "none", **settings)
     with_ages = live(tmp_path / "ages", **settings, learning__ages="always")
     (ages, none), _ = read_runs([with_none, with_ages])
-    assert epoch_series(none) is None
-    assert len(epoch_series(ages)["delivered"]) == len(ages.epochs["stored"])
+    assert age_series(none) is None
+    assert len(age_series(ages)["delivered"]) == len(ages.epochs["stored"])
     drawn = draw_figures([none], tmp_path)
     assert not any("age" in path.name for path in drawn)
     assert any("age" in path.name for path in draw_figures([none, ages], tmp_path))

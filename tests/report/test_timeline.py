@@ -8,7 +8,7 @@ import pytest
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
 from fallow.report.activity import Events, read_events
-from fallow.report.runs import Run, read_runs
+from fallow.report.runs import ReportedRun, read_runs
 from fallow.report.timeline import choose_clients, choose_window, make_window, replay
 from fallow.runs.event_table import KINDS
 from fallow.simulation.engine import Engine
@@ -27,7 +27,7 @@ WORLDS: dict[str, dict[str, Any]] = {
 }
 
 
-def read(directory: Path) -> Run:
+def read(directory: Path) -> ReportedRun:
     return read_runs([directory])[0][0]
 
 
@@ -75,7 +75,7 @@ def test_a_trace_that_is_there_is_replayed_and_one_that_changed_is_noticed(tmp_p
 
 def test_somebody_elses_harvest_is_not_run(tmp_path: Path) -> None:
     run = read(live(tmp_path / "run"))
-    other = Run(run.name, run.directory, {**run.settings, "energy.model": "os:system"}, run.summary, run.epochs)
+    other = ReportedRun(run.name, run.directory, {**run.settings, "energy.model": "os:system"}, run.summary, run.epochs)
     window = make_window(other, read_events(run, KINDS), (0, 1), [0])
     assert "'os:system' is not one of Fallow's own" in window.why_no_battery
     assert len(window.states[0]) == 30
@@ -91,7 +91,7 @@ def events(*rows: tuple[str, int, int]) -> Events:
 
 def test_states_worked_by_hand() -> None:
     settings = {"clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
-    run = Run("run", Path("run"), settings, {}, {})
+    run = ReportedRun("run", Path("run"), settings, {}, {})
     what = events(
         ("keep", 0, 0),
         ("select", 0, 0),

@@ -11,7 +11,7 @@ from tests.cli.runner import invoke
 def test_a_run_is_read_as_frames(tmp_path: Path) -> None:
     invoke(app, "run", "--set", "epochs=5", "--set", "energy.p=1", "--out", str(tmp_path / "run"))
     run = fallow.load(tmp_path / "run")
-    assert run.experiment.epochs == len(run.epochs) == 5
+    assert run.settings["epochs"] == len(run.epochs) == 5
     assert (run.events.kind == "start").sum() == run.epochs.starts.sum() == run.summary["starts"]
 
 
@@ -27,7 +27,7 @@ def test_a_run_without_events_has_none(tmp_path: Path) -> None:
         ("summary.json", b"[]", "has no 'policy'"),
         ("summary.json", b'{"policy": "vaoi", "clients": "many"}', "has no 'clients'"),
         ("epochs.csv", None, "can't be read: No such file or directory."),
-        ("epochs.csv", b"", "can't be read: No columns to parse from file."),
+        ("epochs.csv", b"", "has no column 'epoch'"),
         ("epochs.csv", b"\xff\xfe\x00", "can't be read: 'utf-8' codec"),
         ("epochs.csv", b"hello\n", "has no column 'epoch'"),
         ("events.parquet", None, "can't be read: No such file or directory."),

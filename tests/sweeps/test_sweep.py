@@ -197,7 +197,7 @@ def test_a_run_goes_on_as_it_began_though_the_plan_leaves_its_strategy_open(tmp_
         built.append(experiment.compute.strategy)
         return Engine(experiment, **options)
 
-    monkeypatch.setattr(pool, "Engine", build)
+    monkeypatch.setattr("fallow.runs.execute.Engine", build)
     pool.carry_out(run.experiment, run.directory, lambda _: None)
     assert (run.experiment.compute.strategy, built) == ("auto", ["spread"])
 

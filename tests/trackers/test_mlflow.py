@@ -102,7 +102,7 @@ def test_a_kill_at_the_very_end_doubles_no_total(shared: str, tmp_path: Path, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("fallow.runs.directory.to_json", killed)
+        patched.setattr("fallow.runs.writer.to_json", killed)
         with pytest.raises(KeyboardInterrupt):
             begin(tmp_path / "nearly", 10, **TRACKED)
     assert not (tmp_path / "nearly" / "summary.json").exists()

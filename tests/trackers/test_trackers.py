@@ -13,8 +13,7 @@ from fallow.cli import app
 from fallow.errors import ConfigError, TrackerError
 from fallow.experiment import Experiment
 from fallow.report import write_report
-from fallow.runs.directory import RunWriter, read_experiment
-from fallow.simulation.engine import Engine
+from fallow.runs.execute import begin_or_resume
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.trackers.base import LONGEST, as_text
 from tests.cli.runner import fail, invoke
@@ -71,7 +70,7 @@ class Deaf:
 def function():
     pass
 '''
-FILES = ("epochs.csv", "events.parquet", "summary.json")
+FILES = ("epochs.csv", "events.parquet", "clients.parquet", "summary.json")
 RUN = ("run", "--set=clients=12", "--set=epochs=8", "--set=policy.k=3", "--set=energy.p=0.5")
 RUN = (*RUN, "--set=output.checkpoint_every=3")
 
@@ -196,7 +195,7 @@ def test_a_finished_run_can_be_read_where_its_tracker_is_not_installed(tmp_path:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     assert "energy consumed" in invoke(app, "show", str(tmp_path / "run"))
     assert "is finished already" in invoke(app, "resume", str(tmp_path / "run"))
-    assert fallow.load(tmp_path / "run").experiment.output.trackers == ("tensorboard",)
+    assert fallow.load(tmp_path / "run").settings["output"]["trackers"] == ["tensorboard"]
     assert write_report([tmp_path / "run"], tmp_path / "report").runs == 1
     with pytest.raises(ConfigError, match="is not installed"):
         app(["resume", str(tmp_path / "cut")], standalone_mode=False)
@@ -225,10 +224,8 @@ def test_a_run_begun_before_a_setting_was_there_can_be_resumed_twice(tmp_path: P
     arrays, notes = read_checkpoint(tmp_path / "cut" / "checkpoint.fallow")
     notes["config"] = sha256(config.read_bytes()).hexdigest()
     write_checkpoint(tmp_path / "cut" / "checkpoint.fallow", arrays, notes)
-    writer = RunWriter(Engine(read_experiment(tmp_path / "cut")), tmp_path / "cut")
-    writer.resume()
-    writer._finish = lambda: {}  # type: ignore[method-assign]
-    writer.write(islice(writer.engine, 4))
+    with begin_or_resume(None, tmp_path / "cut") as run:
+        run.write(islice(run.engine, 4))
     invoke(app, "resume", str(tmp_path / "cut"))
     assert (tmp_path / "whole" / "epochs.csv").read_bytes() == (tmp_path / "cut" / "epochs.csv").read_bytes()
     assert "trackers" not in config.read_text()

@@ -87,7 +87,10 @@ def _described(dataset: type, data_dir: Path | None) -> dict[str, str]:
 def label_mix(
     name: Annotated[str, typer.Argument(help="A dataset's name, npz:PATH, or module:function.")] = "digits",
     clients: Annotated[int, typer.Option(min=1, help="N.")] = 100,
-    samples_per_client: Annotated[int, typer.Option(min=1, help="Training samples of each client.")] = 15,
+    samples_per_client: Annotated[
+        int,
+        typer.Option(min=0, help="Training samples of each client; 0: as in a run, 300 or all there are."),
+    ] = 0,
     partition: Annotated[str, typer.Option(help=f"{', '.join(data.PARTITIONS)}, or module:Class.")] = "dirichlet",
     alpha: Annotated[
         float | None, typer.Option(help="α of dirichlet: small gives each client few classes.", show_default="0.1")
@@ -99,10 +102,11 @@ def label_mix(
     """Draw which classes each client's samples are of."""
     options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
     dataset = data.load(name, seed=seed, data_dir=data_dir)
-    parts = data.partition(partition, dataset.y, clients, samples_per_client, seed, options)
+    samples = data.samples_per_client(samples_per_client, len(dataset.y), clients)
+    parts = data.partition(partition, dataset.y, clients, samples, seed, options)
     counts = data.label_mix(dataset.y, parts, dataset.classes)
     shown = getattr(resolve(partition, data.PARTITIONS, "partition"), "alpha", None) if alpha is None else alpha
     mix = partition if shown is None else f"{partition}, α = {shown:g}"
-    title = f"{dataset.name}: {clients} clients with {samples_per_client} samples each ({mix}, seed {seed})"
+    title = f"{dataset.name}: {clients} clients with {samples} samples each ({mix}, seed {seed})"
     data.draw_label_mix(counts, out, title)
     console.print(f"The label mix is drawn in {out}.", highlight=False, markup=False)

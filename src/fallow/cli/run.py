@@ -4,29 +4,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, with_progress, words_aside
+from fallow.cli.show import as_table
 from fallow.experiment import Experiment
-from fallow.runs.directory import RunWriter, check_free, is_finished, read_experiment, read_summary, tidy
+from fallow.runs.execute import begin_or_resume
+from fallow.runs.layout import check_free
+from fallow.runs.reader import read_summary
+from fallow.runs.writer import OpenRun, RunWriter
 from fallow.simulation.engine import Engine
-
-SUMMARY_LINES = (
-    ("F1, macro, at the end", "f1", ""),
-    ("  best", "best_f1", ""),
-    ("accuracy at the end", "accuracy", ""),
-    ("energy consumed", "energy_total", "units"),
-    ("  per client and epoch", "energy_per_client_epoch", "units"),
-    ("energy harvested", "harvested", "units"),
-    ("energy lost to full batteries", "overflow", "units"),
-    ("trainings started", "starts", ""),
-    ("updates received", "uploads", ""),
-    ("  of them late", "stale_uploads", ""),
-    ("  of them dropped", "dropped", ""),
-    ("clients never heard of", "clients_never_delivered", ""),
-    ("mean version age (reset when selected)", "mean_age_selected", "epochs"),
-    ("mean version age (reset when received)", "mean_age_delivered", "epochs"),
-)
 
 
 def run(
@@ -50,9 +36,8 @@ def run(
         check_free(directory, overwrite=overwrite)
         engine = Engine(experiment)
         _warn(engine)
-        writer = RunWriter(engine, directory)
-        writer.begin(overwrite=overwrite)
-        summary = _write(writer)
+        with RunWriter(engine, directory, overwrite=overwrite) as open_run:
+            summary = _write(open_run)
     _show(directory, summary, as_json=as_json)
 
 
@@ -64,17 +49,10 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """Go on with a run from its last checkpoint."""
-    with words_aside(as_json):
-        experiment = read_experiment(directory)
-        if is_finished(directory):
-            tidy(directory)
+    with words_aside(as_json), begin_or_resume(None, directory, workers=workers) as open_run:
+        if open_run is None:
             console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
-            summary = None
-        else:
-            pass
-            writer = RunWriter(Engine(experiment, workers=workers), directory)
-            writer.resume()
-            summary = _write(writer)
+        summary = _write(open_run) if open_run else None
     if summary or as_json:
         found = summary or read_summary(directory)
         _show(directory, found, as_json=as_json)
@@ -89,13 +67,13 @@ def _warn(engine: Engine) -> None:
             errors.print("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
 
 
-def _write(writer: RunWriter) -> dict[str, Any]:
-    engine = writer.engine
+def _write(open_run: OpenRun) -> dict[str, Any]:
+    engine = open_run.engine
     epochs = with_progress(engine, engine.experiment.epochs, engine.experiment.policy.name, done=engine.epoch)
     try:
-        return writer.write(epochs)
+        return open_run.write(epochs) or {}
     except KeyboardInterrupt:
-        errors.print(f"Stopped; `fallow resume {writer.directory}` goes on.", highlight=False, markup=False)
+        errors.print(f"Stopped; `fallow resume {open_run.directory}` goes on.", highlight=False, markup=False)
         raise typer.Exit(130) from None
 
 
@@ -113,17 +91,3 @@ def _next_free(experiment: Experiment) -> Path:
     while (path := Path("runs") / f"{name}-{number}").exists():
         number += 1
     return path
-
-
-def as_table(summary: dict[str, Any]) -> Table:
-    """Returns the totals of a run in words."""
-    title = f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-    for words, key, unit in SUMMARY_LINES:
-        value = summary.get(key)
-        if value is not None:
-            table.add_row(words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit)
-    return table

@@ -1,21 +1,23 @@
 """``fallow list`` and ``fallow show``: what there is to choose from, and what a run came to."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from fallow.cli.run import as_table
 from fallow.cli.screen import Json, console, print_json
 from fallow.errors import RunDirectoryError
-from fallow.experiment.choices import CHOICES
-from fallow.runs.directory import CHECKPOINT, is_finished, read_experiment, read_summary
-from fallow.trackers import TRACKERS
+from fallow.runs.layout import has_checkpoint, is_finished
+from fallow.runs.overview import overview, overview_title
+from fallow.runs.reader import read_settings, read_summary
 
 
 def list_choices(as_json: Json = False) -> None:
     """List policies, energy models, datasets, models, rules and trackers, with a line each."""
+    from fallow.experiment.choices import CHOICES
+    from fallow.trackers import TRACKERS
+
     found = {
         f"{choice.section}.{choice.field}": {name: _first_line(cls) for name, cls in choice.table.items()}
         for choice in CHOICES
@@ -36,11 +38,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print what a run came to."""
-    experiment = read_experiment(directory)
+    settings = read_settings(directory)
     if not is_finished(directory):
-        begun = "a checkpoint" if (directory / CHECKPOINT).exists() else "no checkpoint yet"
+        begun = "a checkpoint" if has_checkpoint(directory) else "no checkpoint yet"
         raise RunDirectoryError(
-            f"The run of {experiment.policy.name} in {directory} is not finished ({begun}); "
+            f"The run of {settings['policy']['name']} in {directory} is not finished ({begun}); "
             f"`fallow resume {directory}` goes on with it."
         )
     summary = read_summary(directory)
@@ -48,6 +50,17 @@ def show(
         print_json(summary)
     else:
         console.print(as_table(summary))
+
+
+def as_table(summary: dict[str, Any]) -> Table:
+    """Returns the totals of a run in words."""
+    table = Table(title=overview_title(summary), show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    for line in overview(summary):
+        table.add_row(*line)
+    return table
 
 
 def _first_line(cls: type) -> str:

@@ -16,7 +16,7 @@ from rich.table import Table
 from fallow.cli.screen import Json, console, errors, print_json, words_aside
 from fallow.errors import ConfigError
 from fallow.processors import available_processors
-from fallow.runs.directory import is_finished
+from fallow.runs.layout import is_finished
 from fallow.runs.summary import mean_and_spread
 from fallow.sweeps import pool, ray_pool
 from fallow.sweeps.forecast import forecast

@@ -14,7 +14,7 @@ from fallow.data.fashion_mnist import FashionMnist
 from fallow.data.function import from_outside
 from fallow.data.label_mix import draw_label_mix, label_mix
 from fallow.data.npz import PREFIX, npz
-from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, OneClass, Partition
+from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, OneClass, Partition, samples_per_client
 from fallow.data.published import SILENT
 from fallow.data.sources import Watcher
 from fallow.data.synthetic import Synthetic
@@ -122,4 +122,5 @@ __all__ = [
     "load",
     "partition",
     "resolve_dataset",
+    "samples_per_client",
 ]

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.report.runs import EVENTS, Run
+from fallow.report.runs import ReportedRun
 from fallow.runs.event_table import KINDS
+from fallow.runs.layout import EVENTS
 
 ACTS = ("select", "start", "finish", "upload")
 """What clients do. The other events tell what their version ages hang on."""
@@ -43,12 +44,12 @@ class Events:
         return Events(self.epoch[chosen], self.slot[chosen], self.client[chosen], self.kind[chosen])
 
 
-def read_events(run: Run, kinds: tuple[str, ...], epochs: int | None = None) -> Events:
+def read_events(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None) -> Events:
     """Returns the events of some kinds, of the first epochs or of all."""
     return _joined(list(_pieces(run, kinds, epochs)))
 
 
-def read_by_epoch(run: Run, kinds: tuple[str, ...]) -> Iterator[Events]:
+def read_by_epoch(run: ReportedRun, kinds: tuple[str, ...]) -> Iterator[Events]:
     """Yields the events of some kinds for each epoch of a run, in order; of an epoch without any, none."""
     held, epoch, end_of_run = _joined([]), 0, len(run.epochs["stored"])
     for piece in _pieces(run, kinds):
@@ -64,7 +65,7 @@ def read_by_epoch(run: Run, kinds: tuple[str, ...]) -> Iterator[Events]:
         yield held[first:end]
 
 
-def _pieces(run: Run, kinds: tuple[str, ...], epochs: int | None = None) -> Iterator[Events]:
+def _pieces(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None) -> Iterator[Events]:
     """Yields the events piece by piece, since those of one kind can be many times as many as all others."""
     path = run.directory / EVENTS
     wanted = [KINDS.index(kind) for kind in kinds]

@@ -1,13 +1,14 @@
 """The version age of every client, epoch by epoch, from the events of a run."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError
 from fallow.report.activity import Events, read_by_epoch
-from fallow.report.runs import Run
+from fallow.report.runs import ReportedRun
 
 MOST_EPOCHS, MOST_CLIENTS = 300, 100
 """Cells of an age map; more epochs or clients are averaged into as many bins."""
@@ -19,21 +20,21 @@ class UnknownAgesError(FallowError):
     """The events of a run do not tell the version ages that it recorded."""
 
 
-def age_map(run: Run) -> tuple[NDArray[np.float64], bool]:
+def age_map(run: ReportedRun) -> tuple[NDArray[np.float64], bool]:
     """Returns the version ages of a run, averaged in bins, and whether they are that.
 
-    The mean over all clients must be in each epoch what the run recorded. Where the events do not tell which changes
-    were significant, as in runs from before they did, it is not; then the map is of `epochs_since`.
+    The mean over all clients must be in each epoch what the run recorded. Where it is not, or no ages were measured,
+    the events do not tell which changes were significant; then the map is of `epochs_since`.
 
     Returns:
         Shape (at most MOST_CLIENTS, at most MOST_EPOCHS), float64.
     """
-    clients, recorded = run.settings["clients"], run.epochs["mean_age_delivered"]
-    try:
+    clients, epochs = run.settings["clients"], len(run.epochs["epoch"])
+    if run.has_ages:
         ages = version_ages(read_by_epoch(run, ("keep", "upload", "drop")), clients)
-        return in_bins(_checked(ages, recorded), clients, len(recorded)), True
-    except UnknownAgesError:
-        return in_bins(epochs_since(read_by_epoch(run, ("upload",)), clients), clients, len(recorded)), False
+        with suppress(UnknownAgesError):
+            return in_bins(_checked(ages, run.epochs["mean_age_delivered"]), clients, epochs), True
+    return in_bins(epochs_since(read_by_epoch(run, ("upload",)), clients), clients, epochs), False
 
 
 def version_ages(epochs: Iterable[Events], clients: int) -> Iterator[Ages]:

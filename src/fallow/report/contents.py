@@ -22,9 +22,10 @@ from fallow.report.differences import (
     varying,
 )
 from fallow.report.labels import mix_key, read_label_mix
-from fallow.report.runs import TOTALS, Run, Unfinished
-from fallow.report.series import MOST_POINTS, as_numbers, epoch_series, score_series, thin
+from fallow.report.runs import ReportedRun, Unfinished
+from fallow.report.series import MOST_POINTS, age_series, as_numbers, score_series, thin
 from fallow.report.timeline import choose_clients, choose_window, make_window, most_epochs
+from fallow.runs.reader import TOTALS
 
 MOST_DETAILED = 12
 """Runs that are shown slot by slot and client by client."""
@@ -33,7 +34,7 @@ TOTALS_SHOWN = (*TOTALS, "harvested", "stored", "mean_age_selected", "mean_age_d
 LEARNT_SHOWN = ("f1", "best_f1")
 
 
-def gather(runs: Sequence[Run], unfinished: Sequence[Unfinished]) -> dict[str, Any]:
+def gather(runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished]) -> dict[str, Any]:
     """Returns everything that the page needs; equal runs give equal contents."""
     runs, places = _in_order(runs)
     detailed = choose_detailed(places)
@@ -66,7 +67,7 @@ def gather(runs: Sequence[Run], unfinished: Sequence[Unfinished]) -> dict[str, A
     }
 
 
-def _in_order(runs: Sequence[Run]) -> tuple[list[Run], list[Place]]:
+def _in_order(runs: Sequence[ReportedRun]) -> tuple[list[ReportedRun], list[Place]]:
     """Returns runs and their places by panel, line and seed, as the page lists them."""
     places = place_runs(runs)
     panels, lines = order_panels(places), order_lines(place.line for place in places)
@@ -88,7 +89,7 @@ def choose_detailed(places: Sequence[Place]) -> set[int]:
     return set([*first.values(), *others][:MOST_DETAILED])
 
 
-def _entry(run: Run, place: Place) -> dict[str, Any]:
+def _entry(run: ReportedRun, place: Place) -> dict[str, Any]:
     settings = run.settings
     totals = {key: run.summary.get(key) for key in TOTALS_SHOWN}
     if run.learns:
@@ -101,13 +102,13 @@ def _entry(run: Run, place: Place) -> dict[str, Any]:
         "clients": settings["clients"],
         "epochs": len(run.epochs["stored"]),
         "totals": {key: None if value is None else as_numbers([value])[0] for key, value in totals.items()},
-        "age": epoch_series(run),
+        "age": age_series(run),
         "score": score_series(run),
         "uploads": _sorted_uploads(run),
     }
 
 
-def _sorted_uploads(run: Run) -> dict[str, Any] | None:
+def _sorted_uploads(run: ReportedRun) -> dict[str, Any] | None:
     """Returns the updates received of each client, the most first, thinned; None without events."""
     if not run.has_events:
         return None
@@ -117,7 +118,7 @@ def _sorted_uploads(run: Run) -> dict[str, Any] | None:
     return {"rank": as_numbers(kept + 1), "count": as_numbers(ranked[kept])}
 
 
-def _detail(run: Run) -> dict[str, Any]:
+def _detail(run: ReportedRun) -> dict[str, Any]:
     if not run.has_events:
         return {"ages": None, "window": None, "why": "This run kept no events (output.events = false)."}
     clients, epochs = run.settings["clients"], len(run.epochs["stored"])
@@ -157,7 +158,7 @@ def _matrix(values: NDArray[Any] | None) -> dict[str, Any] | None:
     return {"rows": whole.shape[0], "columns": whole.shape[1], "cells": base64.b64encode(whole.tobytes()).decode()}
 
 
-def _described(run: Run) -> dict[str, str]:
+def _described(run: ReportedRun) -> dict[str, str]:
     """Returns every setting and version of a run in words."""
     versions = flatten({"versions": run.summary.get("versions", {})})
     return {key: say(value) for key, value in (dict(run.settings) | versions).items()}

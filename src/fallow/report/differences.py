@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from fallow.policies import POLICIES
-from fallow.report.runs import Run, natural
+from fallow.report.runs import ReportedRun, natural
 
 SYMBOLS = {"data.alpha": "α", "energy.p": "p_bc", "policy.mu": "μ", "policy.k": "k", "clients": "N", "epochs": "T"}
 """What people call a setting."""
@@ -41,7 +41,7 @@ class Place:
     values: Mapping[str, str]
 
 
-def place_runs(runs: Sequence[Run]) -> list[Place]:
+def place_runs(runs: Sequence[ReportedRun]) -> list[Place]:
     """Returns the place of each run."""
     settings = [run.settings for run in runs]
     panel_keys = [key for key in varying(settings) if matters(key) and not key.startswith("policy.")]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.report.differences import order_lines, order_panels, place_runs
-from fallow.report.runs import Run
+from fallow.report.runs import ReportedRun
 from fallow.report.series import band
 
 if TYPE_CHECKING:
@@ -43,18 +43,19 @@ STYLE: Any = {
     "legend.frameon": False,
 }
 
-Groups = dict[str, dict[str, list[Run]]]
+Groups = dict[str, dict[str, list[ReportedRun]]]
 """Runs by panel and line."""
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def draw_figures(runs: Sequence[Run], out: Path) -> tuple[Path, ...]:
+def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
     """Draws every figure that the runs have numbers for, each as PDF and PNG, and returns the files."""
     import matplotlib as mpl  # takes a second: only for those who draw
 
     groups = _group(runs)
     learning = _group([run for run in runs if run.learns])
+    ageing = _group([run for run in runs if run.has_ages])
     written: list[Path] = []
     with mpl.rc_context():
         mpl.rcdefaults()  # not the user's own style, so that equal reports have equal bytes
@@ -62,10 +63,7 @@ def draw_figures(runs: Sequence[Run], out: Path) -> tuple[Path, ...]:
         for name, figure in (
             ("f1-against-epochs", _curves(learning, _score_by_epoch, "epoch", "macro F1", share=True)),
             ("f1-against-energy", _curves(learning, _score_by_energy, "energy spent (units)", "macro F1", share=True)),
-            (
-                "mean-age",
-                _curves(_group([run for run in runs if run.has_ages]), _age, "epoch", "mean version age (epochs)"),
-            ),
+            ("mean-age", _curves(ageing, _age, "epoch", "mean version age (epochs)")),
             ("energy-by-use", _bars(groups)),
         ):
             if figure is not None:
@@ -76,7 +74,7 @@ def draw_figures(runs: Sequence[Run], out: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def _group(runs: Sequence[Run]) -> Groups:
+def _group(runs: Sequence[ReportedRun]) -> Groups:
     if not runs:
         return {}
     places = place_runs(runs)
@@ -101,17 +99,17 @@ def _wrapped(panel: str) -> str:
     return "\n".join(textwrap.wrap(panel, 40))
 
 
-def _score_by_epoch(run: Run) -> Curve:
+def _score_by_epoch(run: ReportedRun) -> Curve:
     measured = np.flatnonzero(~np.isnan(run.epochs["f1"]))
     return measured.astype(np.float64), run.epochs["f1"][measured]
 
 
-def _score_by_energy(run: Run) -> Curve:
+def _score_by_energy(run: ReportedRun) -> Curve:
     measured = np.flatnonzero(~np.isnan(run.epochs["f1"]))
     return run.epochs["energy_total"][measured], run.epochs["f1"][measured]
 
 
-def _age(run: Run) -> Curve:
+def _age(run: ReportedRun) -> Curve:
     ages = run.epochs["mean_age_delivered"]
     return np.arange(len(ages), dtype=np.float64), ages
 
@@ -134,7 +132,7 @@ def _panels(groups: Groups, height: float, *, share: bool) -> tuple["Figure", li
 
 
 def _curves(
-    groups: Groups, curve: Callable[[Run], Curve], x_title: str, y_title: str, *, share: bool = False
+    groups: Groups, curve: Callable[[ReportedRun], Curve], x_title: str, y_title: str, *, share: bool = False
 ) -> "Figure | None":
     """Draws a mean line, and a band from the least to the greatest seed, for each line of each panel."""
     if not groups:

@@ -5,20 +5,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import DATASETS, PARTITIONS, label_mix, load, partition
+from fallow.data import DATASETS, PARTITIONS, label_mix, load, partition, samples_per_client
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names
 from fallow.report.differences import say
-from fallow.report.runs import Run
-
-PAPER_SAMPLES = 300
-"""|D_i| where data.samples_per_client is 0 and the dataset has as many, as for a run."""
+from fallow.report.runs import ReportedRun
 
 MOST_CLIENTS = 200
 """A mix of more clients can't be read."""
 
 
-def read_label_mix(run: Run) -> NDArray[np.int64] | None:
+def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
     """Returns the samples of each class that each client has, shape (N, classes), int64.
 
     None where nothing was learnt, where there are too many clients to draw, or where the dataset is not one of Fallow's
@@ -34,20 +31,19 @@ def read_label_mix(run: Run) -> NDArray[np.int64] | None:
     try:
         dataset = load(name, seed=settings["seed"], **_given(run, DATASETS[name]))
         clients = settings["clients"]
-        wanted = settings["data.samples_per_client"]
-        samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // clients))
+        samples = samples_per_client(settings["data.samples_per_client"], len(dataset.y), clients)
         shares = partition(parts, dataset.y, clients, samples, settings["seed"], _given(run, PARTITIONS[parts]))
     except (FallowError, KeyError):
         return None  # the page does without
     return label_mix(dataset.y, shares, dataset.classes)
 
 
-def mix_key(run: Run) -> str:
+def mix_key(run: ReportedRun) -> str:
     """Returns what tells the label mixes of two runs apart."""
     chosen = {key: say(value) for key, value in run.settings.items() if key.startswith("data.")}
     return repr((sorted(chosen.items()), run.settings["seed"], run.settings["clients"], run.learns))
 
 
-def _given(run: Run, cls: type) -> dict[str, Any]:
+def _given(run: ReportedRun, cls: type) -> dict[str, Any]:
     names = option_names(cls)
     return {name: run.settings[f"data.{name}"] for name in sorted(names) if f"data.{name}" in run.settings}

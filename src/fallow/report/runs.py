@@ -1,41 +1,22 @@
 """Run directories, found and read: the settings, the table of epochs and the totals of each."""
 
-import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
 from fallow.plugins.nested import flatten
-
-CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
-
-COLUMNS = (
-    "harvested",
-    "overflow",
-    "stored",
-    "energy_total",
-    "starts",
-    "uploads",
-    "mean_age_selected",
-    "mean_age_delivered",
-)
-"""What the report needs of epochs.csv; `f1` is there with learning."""
-
-TOTALS = ("consumed_train", "consumed_tx", "consumed_probe", "overflow", "energy_total", "starts", "uploads")
-"""What the report needs of summary.json."""
+from fallow.runs.layout import CONFIG, EPOCHS, EVENTS, is_finished
+from fallow.runs.reader import read_epochs, read_settings, read_summary
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ReportedRun:
     """A finished run.
 
     Attributes:
@@ -43,7 +24,7 @@ class Run:
         directory: Where it is.
         settings: The config, flat, as in ``{"energy.p": 0.1}``.
         summary: What summary.json holds.
-        epochs: Columns of epochs.csv by name, each of shape (T,), float64; nan where nothing was measured.
+        epochs: Columns of epochs.csv by name, each of shape (T,), float64; NaN where nothing was measured.
     """
 
     name: str
@@ -59,8 +40,8 @@ class Run:
 
     @property
     def has_ages(self) -> bool:
-        """Whether version ages were recorded."""
-        return not bool(np.isnan(self.epochs["mean_age_delivered"]).all())
+        """Whether version ages were measured."""
+        return not bool(np.isnan(self.epochs.get("mean_age_delivered", np.array([np.nan]))).all())
 
     @property
     def has_events(self) -> bool:
@@ -83,15 +64,15 @@ class Unfinished:
     epochs: int
 
 
-def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[Unfinished]]:
+def read_runs(folders: Sequence[Path]) -> tuple[list[ReportedRun], list[Unfinished]]:
     """Returns the finished and the unfinished runs in some folders, at any depth, in the order of their names."""
     directories = find_runs(folders)
     parent = _common_parent(directories)
-    finished: list[Run] = []
+    finished: list[ReportedRun] = []
     unfinished: list[Unfinished] = []
     for directory in directories:
         name = directory.relative_to(parent).as_posix()
-        if (directory / SUMMARY).is_file():
+        if is_finished(directory):
             finished.append(_read_run(directory, name))
         else:
             unfinished.append(_read_unfinished(directory, name))
@@ -147,49 +128,12 @@ def _listed(folders: Sequence[Path]) -> str:
     return ", ".join(shown)
 
 
-def _read_run(directory: Path, name: str) -> Run:
-    settings = _read_settings(directory / CONFIG)
-    path = directory / SUMMARY
-    try:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunDirectoryError(f"{path} can't be read: {error}.") from error
-    missing = [key for key in (*TOTALS, "mean_age_delivered") if not isinstance(summary, dict) or key not in summary]
-    if missing:
-        raise RunDirectoryError(f"{path} has no '{missing[0]}'; it is not the summary of a run of this version.")
-    epochs = _read_epochs(directory / EPOCHS)
-    return Run(name, directory, settings, summary, epochs)
+def _read_run(directory: Path, name: str) -> ReportedRun:
+    settings, summary, epochs = flatten(read_settings(directory)), read_summary(directory), read_epochs(directory)
+    if not epochs["epoch"].size:
+        raise RunDirectoryError(f"{directory / EPOCHS} holds no epochs, although the run is finished.")
+    return ReportedRun(name, directory, settings, summary, epochs)
 
 
 def _read_unfinished(directory: Path, name: str) -> Unfinished:
-    settings = _read_settings(directory / CONFIG)
-    with (directory / EPOCHS).open("rb") as file:
-        lines = sum(1 for _ in file)
-    return Unfinished(name, max(0, lines - 1), int(settings["epochs"]))
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    try:
-        settings = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise RunDirectoryError(f"{path} can't be read: {error.strerror or error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RunDirectoryError(f"{path} is not valid TOML: {error}.") from error
-    for key, kind in (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str)):
-        if not isinstance(settings.get(key), kind):
-            raise RunDirectoryError(f"{path} has no '{key}'; it is not the config of a run.")
-    return settings
-
-
-def _read_epochs(path: Path) -> dict[str, NDArray[np.float64]]:
-    numbers = dict.fromkeys((*COLUMNS, "f1"), pa.float64())
-    try:
-        table = pa_csv.read_csv(path, convert_options=pa_csv.ConvertOptions(column_types=numbers))
-    except (OSError, pa.ArrowInvalid) as error:
-        raise RunDirectoryError(f"{path} can't be read: {error}.") from error
-    missing = [name for name in COLUMNS if name not in table.column_names]
-    if missing:
-        raise RunDirectoryError(f"{path} has no column '{missing[0]}'; it is not the table of a run of this version.")
-    if not table.num_rows:
-        raise RunDirectoryError(f"{path} holds no epochs, although the run is finished.")
-    return {name: table.column(name).to_numpy() for name in numbers if name in table.column_names}
+    return Unfinished(name, read_epochs(directory)["epoch"].size, int(read_settings(directory)["epochs"]))

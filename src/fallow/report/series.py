@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.report.runs import Run
+from fallow.report.runs import ReportedRun
 
 MOST_POINTS = 300
 """Points of a series on the page; a longer one is thinned evenly."""
@@ -35,8 +35,8 @@ def _short(value: float) -> int | float | None:
     return float(f"{value:.{DIGITS}g}")
 
 
-def epoch_series(run: Run) -> dict[str, list[int | float | None]] | None:
-    """Returns the ages of a run by epoch; None if it recorded none."""
+def age_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None:
+    """Returns the mean version ages of a run by epoch; None where they were not measured."""
     if not run.has_ages:
         return None
     kept = thin(len(run.epochs["stored"]))
@@ -47,7 +47,7 @@ def epoch_series(run: Run) -> dict[str, list[int | float | None]] | None:
     }
 
 
-def score_series(run: Run) -> dict[str, list[int | float | None]] | None:
+def score_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None:
     """Returns F1 with the epoch and the energy spent until then; None in an energy-only run."""
     if not run.learns:
         return None

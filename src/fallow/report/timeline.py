@@ -17,7 +17,7 @@ from fallow.errors import FallowError
 from fallow.plugins.options import option_names, with_options
 from fallow.policies import Mask, SlotView
 from fallow.report.activity import Events
-from fallow.report.runs import Run
+from fallow.report.runs import ReportedRun
 from fallow.runs.event_table import KINDS
 from fallow.simulation.world import World
 
@@ -85,12 +85,12 @@ def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> lis
     return sorted((active + others)[: min(WINDOW_CLIENTS, clients)])
 
 
-def most_epochs(run: Run) -> int:
+def most_epochs(run: ReportedRun) -> int:
     """Returns how many epochs of a run may be lived through again."""
     return int(MOST_CLIENT_SLOTS // (run.settings["clients"] * run.settings["slots_per_epoch"]))
 
 
-def make_window(run: Run, events: Events, window: tuple[int, int], clients: list[int]) -> Window:
+def make_window(run: ReportedRun, events: Events, window: tuple[int, int], clients: list[int]) -> Window:
     """Returns the timeline of some clients.
 
     Args:
@@ -123,7 +123,7 @@ def make_window(run: Run, events: Events, window: tuple[int, int], clients: list
 
 
 def replay(
-    run: Run, events: Events, window: tuple[int, int], clients: Sequence[int]
+    run: ReportedRun, events: Events, window: tuple[int, int], clients: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Lives through a run again until a window's end, and returns battery and harvest of some clients in it.
 
@@ -193,7 +193,7 @@ def _by_slot(events: Events) -> dict[int, NDArray[np.int32]]:
     return dict(zip(slots.tolist(), np.split(events.client, first[1:]), strict=False))
 
 
-def _build_harvest(run: Run) -> Harvest:
+def _build_harvest(run: ReportedRun) -> Harvest:
     name = run.settings["energy.model"]
     if name not in ENERGY_MODELS:  # somebody's own code is not run by a report
         raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
@@ -204,7 +204,7 @@ def _build_harvest(run: Run) -> Harvest:
     return harvest
 
 
-def _build_physics(run: Run) -> Physics:
+def _build_physics(run: ReportedRun) -> Physics:
     """What the policy would say of itself, the totals say too: whether it pays for probes, and for anything at all."""
     settings, totals, clients = run.settings, run.summary, run.settings["clients"]
     return Physics(
@@ -219,7 +219,7 @@ def _build_physics(run: Run) -> Physics:
     )
 
 
-def _options(run: Run, prefix: str) -> set[str]:
+def _options(run: ReportedRun, prefix: str) -> set[str]:
     return {key.removeprefix(prefix) for key in run.settings if key.startswith(prefix)}
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fallow.errors import FallowError, RunDirectoryError
-from fallow.runs.directory import EPOCHS, EVENTS, is_finished, read_experiment, read_summary, unreadable
+from fallow.runs.layout import EVENTS, is_finished
+from fallow.runs.reader import read_settings, read_summary, read_typed_epochs, unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fallow.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -18,13 +17,13 @@ class Run:
     """A run directory, read.
 
     Attributes:
-        experiment: What was run.
+        settings: The resolved config, by section.
         epochs: A row an epoch.
         events: A row an event; None where none were written.
         summary: The totals; None of a run that is not finished.
     """
 
-    experiment: "Experiment"
+    settings: dict[str, Any]
     epochs: "pd.DataFrame"
     events: "pd.DataFrame | None"
     summary: dict[str, Any] | None
@@ -33,27 +32,27 @@ class Run:
 def load(directory: Path | str) -> Run:
     """Returns the tables of a run directory; ``docs/metrics.md`` describes their columns."""
     try:
-        import pandas  # noqa: F401
+        import pandas as pd
     except ImportError as error:
         raise FallowError("Reading runs as frames needs pandas: pip install 'fallow[notebook]'.") from error
     directory = Path(directory)
-    experiment = read_experiment(directory)
+    settings = read_settings(directory)
     finished = is_finished(directory)
     return Run(
-        experiment,
-        _read_table(directory / EPOCHS),
-        _read_table(directory / EVENTS) if finished and experiment.output.events else None,
+        settings,
+        pd.DataFrame(read_typed_epochs(directory)),
+        _read_events(directory / EVENTS) if finished and settings["output"]["events"] else None,
         read_summary(directory) if finished else None,
     )
 
 
-def _read_table(path: Path) -> "pd.DataFrame":
+def _read_events(path: Path) -> "pd.DataFrame":
     import pandas as pd
     import pyarrow as pa
 
     try:
         with path.open("rb") as file:
-            table = pd.read_csv(file) if path.suffix == ".csv" else pd.read_parquet(file)
+            table = pd.read_parquet(file)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error) from error
     if "epoch" not in table:

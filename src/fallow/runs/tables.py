@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fallow.simulation.records import EpochRecord
 from fallow.storage.files import PART
-from fallow.trackers import Row
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -79,10 +78,3 @@ def join_events(parts: Path, path: Path) -> None:
     with whole.open("rb") as file:
         os.fsync(file.fileno())
     whole.replace(path)
-
-
-def read_rows(table: Path) -> list[Row]:
-    """Returns epochs.csv without its empty cells."""
-    with table.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [{name: int(cell) if cell.isdigit() else float(cell) for name, cell in row.items() if cell} for row in rows]

@@ -3,15 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import Dataset, Partition
+from fallow.data import Dataset, Partition, samples_per_client
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.learning.learner import Learner, Task
 from fallow.learning.network import build_network, check_device
 from fallow.learning.samples import samples_from_arrays
-
-PAPER_SAMPLES = 300
-"""|D_i| in the paper."""
 
 
 def build_learner(
@@ -80,9 +77,8 @@ def load_dataset(experiment: Experiment) -> Dataset:
 
 def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
     """Returns which training samples each client has, shape (N, n), int64."""
-    wanted = experiment.data.samples_per_client
     partition: Partition = experiment.build("data", "partition")
-    samples = wanted or max(1, min(PAPER_SAMPLES, len(dataset.y) // experiment.clients))
+    samples = samples_per_client(experiment.data.samples_per_client, len(dataset.y), experiment.clients)
     shards = partition.split(dataset.y, experiment.clients, samples, experiment.seed)
     _check_shards(f"The partition '{experiment.data.partition}'", shards, experiment.clients, len(dataset.y))
     return shards

@@ -1,7 +1,9 @@
-"""One writer for each run directory."""
+"""One writer for each directory."""
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
@@ -16,6 +18,15 @@ class DirectoryLock:
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
 
+    def is_of(self, directory: Path) -> bool:
+        """Returns whether the directory that was locked is still the one at its path: another may have removed it."""
+        if self._descriptor is None:
+            return True
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), directory.stat())
+        except FileNotFoundError:
+            return False
+
     def close(self) -> None:
         """Lets others write."""
         if self._descriptor is not None:
@@ -24,11 +35,14 @@ class DirectoryLock:
 
 
 def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
-    """Returns the lock of a directory; that another process writes to it is an error.
+    """Returns the lock of a directory.
 
     Args:
         directory: It must be there.
         patience: Seconds to wait for another writer; None waits as long as one takes to go away.
+
+    Raises:
+        RunDirectoryError: Another writer holds it.
     """
     try:
         import fcntl
@@ -46,3 +60,30 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
             time.sleep(0.1)
         else:
             return DirectoryLock(descriptor)
+
+
+@contextmanager
+def hold(directory: Path) -> Iterator[None]:
+    """Makes a directory, if need be, and keeps other writers out of it. What it made and nobody filled it removes.
+
+    Raises:
+        RunDirectoryError: Another writer holds it.
+        OSError: It can't be made.
+    """
+    while True:
+        made = [path for path in (directory, *directory.parents) if not path.exists()]
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            held = lock(directory)
+        except FileNotFoundError:  # its last holder has just removed it
+            continue
+        if held.is_of(directory):
+            break
+        held.close()
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # one of them has something in it, and so have those above
+            for path in made:
+                path.rmdir()
+        held.close()

@@ -1,15 +1,14 @@
 """What the runs of the study came to, by cell, policy and seed."""
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.runs.directory import EPOCHS, is_finished
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_epochs
 from fallow.sweeps.grid import PlannedRun
 
 LATE = 0.2
@@ -41,7 +40,7 @@ class Series:
         return float(self.epochs["energy_total"][-1])
 
     def age(self, reset: str = "delivered") -> float:
-        """The mean version age over clients and epochs."""
+        """The mean version age over clients and epochs; NaN if it was not measured."""
         return float(self.epochs[f"mean_age_{reset}"].mean())
 
 
@@ -52,13 +51,6 @@ Results = dict[tuple[Cell, str, int], Series]
 def read_results(runs: Iterable[PlannedRun]) -> Results:
     """Returns the finished runs."""
     return {_key(run.point): Series(read_epochs(run.directory)) for run in runs if is_finished(run.directory)}
-
-
-def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
-    """Returns the columns of a run's epochs.csv; an empty cell is NaN."""
-    with (directory / EPOCHS).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
 
 
 def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fallow.runs.directory import is_finished
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_epochs
 from fallow.study.grid import merged
 from fallow.study.intervals import interval
-from fallow.study.results import Series, read_epochs
+from fallow.study.results import Series
 from fallow.sweeps.grid import PlannedRun, plan
 
 CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}

@@ -8,7 +8,7 @@ import numpy as np
 
 from fallow.experiment import Experiment
 from fallow.processors import available_processors
-from fallow.runs.directory import is_finished
+from fallow.runs.layout import is_finished
 from fallow.simulation.engine import Engine
 from fallow.sweeps.grid import PlannedRun
 

@@ -13,7 +13,9 @@ from typing import Any
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.experiment.settings import override, put, read_settings, value_of
-from fallow.runs.directory import CONFIG, check_place, is_finished, read_experiment, read_summary
+from fallow.runs.execute import read_experiment
+from fallow.runs.layout import CONFIG, check_place, is_finished
+from fallow.runs.reader import read_summary
 from fallow.storage.files import write_atomically
 
 TABLE = "table.csv"

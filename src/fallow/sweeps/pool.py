@@ -16,8 +16,7 @@ from pathlib import Path
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
-from fallow.runs.directory import CONFIG, RunWriter, is_finished, read_experiment
-from fallow.simulation.engine import Engine
+from fallow.runs.execute import begin_or_resume
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
 
@@ -43,24 +42,20 @@ def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int],
 
     `on_epoch` hears of an epoch before it is written: it can still stop a run that is no longer this process's own.
     """
-    if is_finished(directory):  # by a worker that died before it could say so
-        on_epoch(experiment.epochs)
-        return
-    begun = (directory / CONFIG).exists()
-    if begun:
-        experiment = read_experiment(directory)  # with what was measured when it began
-    engine = Engine(experiment, workers=1)
-    writer = RunWriter(engine, directory)
     on_epoch(0)
-    writer.resume() if begun else writer.begin()
+    with begin_or_resume(experiment, directory, workers=1) as run:
+        if run is None:  # a worker finished it, and died before it could say so
+            on_epoch(experiment.epochs)
+            return
+        engine = run.engine
 
-    def epochs() -> Iterator[EpochRecord]:
-        on_epoch(engine.epoch)
-        for record in engine:
+        def epochs() -> Iterator[EpochRecord]:
             on_epoch(engine.epoch)
-            yield record
+            for record in engine:
+                on_epoch(engine.epoch)
+                yield record
 
-    writer.write(epochs())
+        run.write(epochs())
 
 
 def answer(

@@ -14,7 +14,7 @@ from typing import Any
 
 from fallow import __version__
 from fallow.errors import RunDirectoryError
-from fallow.runs.directory import is_finished
+from fallow.runs.layout import is_finished
 from fallow.storage.locks import lock
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.leases import (

@@ -1,6 +1,6 @@
 """The partitions by name: who has which of the training images. A new one is one file and one line in the table."""
 
-from fallow.data.partitions.base import Partition
+from fallow.data.partitions.base import Partition, samples_per_client
 from fallow.data.partitions.dirichlet import Dirichlet
 from fallow.data.partitions.iid import Iid
 from fallow.data.partitions.one_class import OneClass
@@ -11,4 +11,4 @@ PARTITIONS: dict[str, type] = {
     "one-class": OneClass,
 }
 
-__all__ = ["PARTITIONS", "Dirichlet", "Iid", "OneClass", "Partition"]
+__all__ = ["PARTITIONS", "Dirichlet", "Iid", "OneClass", "Partition", "samples_per_client"]

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from fallow.errors import ConfigError
 
+PAPER_SAMPLES = 300
+"""|D_i| in the paper."""
+
 
 class Partition(Protocol):
     """Deals the training images out. A frozen dataclass whose fields are its options."""
@@ -24,6 +27,17 @@ class Partition(Protocol):
             Shape (N, n), int64: indices into `y`, none of them twice, each row in rising order.
         """
         ...
+
+
+def samples_per_client(wanted: int, samples: int, clients: int) -> int:
+    """Returns n, how many training samples each client gets.
+
+    Args:
+        wanted: As many, if there are enough; 0 is the paper's 300, or as many as there are for each client.
+        samples: In the training set.
+        clients: N.
+    """
+    return wanted or max(1, min(PAPER_SAMPLES, samples // clients))
 
 
 def check_supply(y: NDArray[np.int64], clients: int, samples_per_client: int) -> None:

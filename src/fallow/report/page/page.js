@@ -24,10 +24,12 @@ function ageControl() {
   );
 }
 
-function ageChart(shown) {
-  const runs = shown.filter((run) => run.age);
-  at("age-section").hidden = !runs.length;
-  if (!runs.length) return;
+function ageChart(runs) {
+  const measured = runs.filter((run) => run.age);
+  if (!measured.length) {
+    at("age").replaceChildren(make("p", { class: "hint" }, "Version ages were not measured in these runs."));
+    return;
+  }
   const chart = {
     title: "Mean version age",
     xTitle: "epoch",
@@ -38,7 +40,10 @@ function ageChart(shown) {
   lineChart(
     at("age"),
     chart,
-    bands(runs, ({ age }) => ({ x: age.epoch, y: age[ageKind] })),
+    bands(measured, ({ age }) => ({ x: age.epoch, y: age[ageKind] })),
+    measured.length < runs.length
+      ? make("p", { class: "hint" }, `Not measured in ${count(runs.length - measured.length, "run")}, which are left out.`)
+      : null,
   );
 }
 

@@ -23,7 +23,7 @@ function overview(host, runs) {
       ...(learns ? [saySpread(pluck(own, "f1")), saySpread(pluck(own, "best_f1"))] : []),
       saySpread(pluck(own, "energy_total")),
       saySpread(pluck(own, "starts")),
-      saySpread(pluck(own, "mean_age_delivered")),
+      own.some((run) => run.age) ? saySpread(pluck(own, "mean_age_delivered")) : "not measured",
       saySpread(pluck(own, "jain_index_uploads")),
     ]),
   );

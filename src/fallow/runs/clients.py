@@ -1,0 +1,45 @@
+"""The clients of a run, a row each. ``docs/metrics.md`` describes the columns."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.simulation.world import World
+from fallow.storage.files import write_atomically
+
+Columns = dict[str, NDArray[Any]]
+
+
+def client_columns(world: World) -> Columns:
+    """Returns what became of each client until now.
+
+    Returns:
+        Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
+        `overflow` int64.
+    """
+    physics = world.physics
+    energy = np.multiply(world.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
+    if not physics.ideal:
+        energy += np.multiply(world.starts, physics.train_cost, dtype=np.int64)
+        energy += np.multiply(world.uploads, physics.transmit_cost, dtype=np.int64)
+    return {
+        "client": np.arange(physics.clients, dtype=np.int32),
+        "starts": world.starts.copy(),
+        "updates": world.uploads.copy(),
+        "energy": energy,
+        "harvested": world.harvested.copy(),
+        "overflow": world.overflow.copy(),
+        "stored": world.battery.copy(),
+    }
+
+
+def write_clients(path: Path, columns: Columns) -> None:
+    """Writes the table of clients, in one step."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), buffer)
+    write_atomically(path, buffer.getvalue().to_pybytes())

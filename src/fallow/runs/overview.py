@@ -1,0 +1,47 @@
+"""The totals of a run in words, for people: the command line's table and the notebook's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+NOT_MEASURED = "not measured"
+
+LINES = (
+    ("macro F1 at the end", "f1", ""),
+    ("  best of all evaluations", "best_f1", ""),
+    ("accuracy at the end", "accuracy", ""),
+    ("energy consumed", "energy_total", "units"),
+    ("  per client and epoch", "energy_per_client_epoch", "units"),
+    ("energy harvested", "harvested", "units"),
+    ("energy lost to full batteries", "overflow", "units"),
+    ("trainings started", "starts", ""),
+    ("updates received", "uploads", ""),
+    ("  late, of an earlier epoch's training", "stale_uploads", ""),
+    ("  received but not used", "dropped", ""),
+    ("clients that never delivered", "clients_never_delivered", ""),
+    ("mean version age, reset when selected", "mean_age_selected", "epochs"),
+    ("mean version age, reset when received", "mean_age_delivered", "epochs"),
+)
+"""Words, the key of summary.json, and the unit."""
+
+AGES = ("mean_age_selected", "mean_age_delivered")
+
+
+def overview_title(summary: Mapping[str, Any]) -> str:
+    """Returns a heading for the totals of a run."""
+    return f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
+
+
+def overview(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Returns the totals of a run, each as words, value and unit; ages that were not measured say so.
+
+    Args:
+        summary: What summary.json holds.
+    """
+    lines = []
+    for words, key, unit in LINES:
+        value = summary.get(key)
+        if value is not None:
+            lines.append((words, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", unit))
+        elif key in AGES:
+            lines.append((words, NOT_MEASURED, ""))
+    return lines

@@ -1,0 +1,121 @@
+"""Run directories as data. Nothing that a config names is imported, and neither PyTorch, pandas nor the engine is.
+
+Runs of the version before are read too. What is not a run of a version that Fallow knows is one sentence.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.errors import RunDirectoryError
+from fallow.runs.layout import CONFIG, EPOCHS, SUMMARY, is_finished, parse_settings
+
+COLUMNS = ("epoch", "harvested", "overflow", "stored", "energy_total", "starts", "uploads")
+"""Columns that every version of Fallow has written to epochs.csv."""
+
+TOTALS = ("consumed_train", "consumed_tx", "consumed_probe", "overflow", "energy_total", "starts", "uploads")
+"""Totals that every version of Fallow has written to summary.json."""
+
+Column = NDArray[np.float64] | NDArray[np.int64]
+
+
+def read_settings(directory: Path) -> dict[str, Any]:
+    """Returns the resolved config of a run, by section, as plain data; ``plugins.nested.flatten`` makes it flat.
+
+    Raises:
+        RunDirectoryError: The directory is no run, or its config can't be read.
+    """
+    path = directory / CONFIG
+    if not path.is_file():
+        runs = sorted(path.parent for path in directory.glob(f"*/{CONFIG}"))
+        reason = f"it holds {len(runs)}; give one, such as {runs[0]}" if runs else f"it has no {CONFIG}"
+        raise RunDirectoryError(f"{directory} is no run directory: {reason}.")
+    return parse_settings(path, _read_text(path))
+
+
+def read_summary(directory: Path) -> dict[str, Any]:
+    """Returns the totals of a finished run.
+
+    Raises:
+        RunDirectoryError: summary.json is not there, can't be read, or is none of a known version.
+    """
+    path = directory / SUMMARY
+    try:
+        summary = json.loads(_read_text(path))
+    except ValueError as error:
+        raise unreadable(path, error) from error
+    required = (("policy", str), ("clients", int), ("epochs", int), *((name, int | float) for name in TOTALS))
+    for key, kind in required:
+        if not isinstance(summary, dict) or not isinstance(summary.get(key), kind):
+            raise RunDirectoryError(
+                f"{path} has no '{key}'; it is not the summary of a run of a version that Fallow knows."
+            )
+    return dict(summary)
+
+
+def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
+    """Returns the columns of epochs.csv by name, each of shape (T,), float64; NaN where nothing was measured.
+
+    Of a run that is not finished these are the epochs so far.
+
+    Raises:
+        RunDirectoryError: The table can't be read, or is none of a known version.
+    """
+    return {name: column.astype(np.float64) for name, column in read_typed_epochs(directory).items()}
+
+
+def read_typed_epochs(directory: Path) -> dict[str, Column]:
+    """Returns the columns of epochs.csv as ``read_epochs`` does, but int64 where all cells are whole numbers."""
+    path = directory / EPOCHS
+    text = _read_text(path)
+    if not is_finished(directory):
+        text = text[: text.rfind("\n") + 1]  # a kill can leave half a row
+    head, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    missing = [name for name in COLUMNS if name not in head]
+    if missing:
+        raise RunDirectoryError(
+            f"{path} has no column '{missing[0]}'; it is not the table of a run of a version that Fallow knows."
+        )
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(head):
+            raise RunDirectoryError(
+                f"{path} can't be read: line {number} has {len(row)} cells, and the table {len(head)} columns."
+            )
+    try:
+        return {name: _numbers([row[place] for row in rows]) for place, name in enumerate(head)}
+    except (ValueError, OverflowError) as error:
+        raise unreadable(path, error) from error
+
+
+def rows_of(columns: Mapping[str, Column]) -> list[dict[str, int | float]]:
+    """Returns columns as one dict an epoch, without what was not measured."""
+    lists = {name: column.tolist() for name, column in columns.items()}
+    length = len(next(iter(lists.values()), []))
+    rows = ({name: cells[place] for name, cells in lists.items()} for place in range(length))
+    return [{name: value for name, value in row.items() if not math.isnan(value)} for row in rows]
+
+
+def unreadable(path: Path, error: Exception) -> RunDirectoryError:
+    """Returns the error that a file of a run can't be read."""
+    words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
+    return RunDirectoryError(f"{path} can't be read: {words.rstrip('.')}.")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from error
+
+
+def _numbers(cells: list[str]) -> Column:
+    if cells and all(cell.removeprefix("-").isdigit() for cell in cells):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    return np.array([float(cell or "nan") for cell in cells], dtype=np.float64)

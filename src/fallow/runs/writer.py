@@ -1,0 +1,235 @@
+"""Writing a run directory while the run happens, and taking a stopped run up again.
+
+with RunWriter(engine, directory) as run:
+    summary = run.write(engine)
+
+After a kill, the tables are cut back to the checkpoint.
+"""
+
+import csv
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from safetensors.numpy import save as tensors_to_bytes
+
+from fallow.errors import RunDirectoryError
+from fallow.plugins.nested import flatten
+from fallow.runs.clients import client_columns, write_clients
+from fallow.runs.layout import (
+    CHECKPOINT,
+    CLIENTS,
+    CONFIG,
+    EPOCHS,
+    EVENT_PARTS,
+    EVENTS,
+    MODEL,
+    SUMMARY,
+    check_free,
+    check_links,
+    check_place,
+    clear,
+    has_checkpoint,
+    is_finished,
+    tidy,
+)
+from fallow.runs.reader import read_typed_epochs, rows_of
+from fallow.runs.summary import Totals, summarise, to_json
+from fallow.runs.tables import Tables, join_events
+from fallow.runs.tracking import TrackerGroup
+from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord, columns
+from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
+from fallow.storage.files import write_atomically
+from fallow.storage.locks import hold
+from fallow.trackers import Row, TrackedRun
+
+
+class RunWriter:
+    """Opens a run directory for a run. No other writer can enter it until it is left, in whatever way.
+
+    Args:
+        engine: The run; where it is taken up, made of the experiment that was begun.
+        directory: Where to.
+        overwrite: Whether a run that is there may be replaced by a new one.
+        resume: Whether to take up the run that is there: from its checkpoint or, without one, from its beginning.
+        held: Whether the caller holds the directory already, with ``storage.locks.hold``.
+    """
+
+    def __init__(
+        self, engine: Engine, directory: Path, *, overwrite: bool = False, resume: bool = False, held: bool = False
+    ) -> None:
+        self._engine = engine
+        self._directory = directory
+        self._overwrite = overwrite
+        self._resume = resume
+        self._held = held
+
+    def __enter__(self) -> "OpenRun":
+        """Begins the run, or takes it up.
+
+        Raises:
+            RunDirectoryError: The directory is not free, can't be written to, or what it holds can't be gone on with.
+            TrackerError: A tracker can't begin.
+        """
+        check_place(self._directory)
+        with _own_errors(self._directory), ExitStack() as stack:
+            if not self._held:
+                stack.enter_context(hold(self._directory))
+            run = OpenRun(self._engine, self._directory)
+            if self._resume and is_finished(self._directory):
+                raise RunDirectoryError(f"The run in {self._directory} is finished already; nothing is left to do.")
+            if self._resume and has_checkpoint(self._directory):
+                run.go_on()
+            else:
+                run.begin(overwrite=self._overwrite or self._resume, again=self._resume)
+            self._stack = stack.pop_all()
+        return run
+
+    def __exit__(self, *exception: Any) -> None:
+        self._stack.__exit__(*exception)
+
+
+class OpenRun:
+    """A run whose directory is open for writing; ``RunWriter`` makes it.
+
+    Attributes:
+        engine: The run.
+        directory: Where to.
+        totals: Sums over the epochs so far.
+    """
+
+    def __init__(self, engine: Engine, directory: Path) -> None:
+        self.engine = engine
+        self.directory = directory
+        self.totals = Totals()
+        self._columns = columns(engine.classes)
+        self._config = engine.experiment.to_toml().encode()
+        self._trackers = TrackerGroup(engine.experiment.output.trackers)
+
+    def begin(self, *, overwrite: bool, again: bool) -> None:
+        """Makes the directory ready for the first epoch.
+
+        Args:
+            overwrite: Whether a run that is there may be replaced.
+            again: Whether the run was begun before, so that trackers may have heard of it.
+        """
+        directory = self.directory
+        check_free(directory, overwrite=overwrite)
+        if again:
+            check_links(directory)
+        clear(directory, trackers=not again)
+        write_atomically(directory / CONFIG, self._config)
+        with (directory / EPOCHS).open("x", newline="", encoding="utf-8") as file:
+            csv.DictWriter(file, self._columns).writeheader()
+        self._begin_trackers([])
+
+    def go_on(self) -> None:
+        """Takes the run up from its checkpoint: engine, totals and tables are as they were then."""
+        check_links(self.directory)
+        arrays, notes = read_checkpoint(self.directory / CHECKPOINT)
+        self._config = (self.directory / CONFIG).read_bytes()
+        if notes["config"] != hashlib.sha256(self._config).hexdigest():
+            raise RunDirectoryError(
+                f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
+            )
+        _restore(self.engine, arrays)
+        self.totals = Totals(**notes["totals"])
+        self._cut_back(notes["table_bytes"])
+        if self._count_parts() != notes.get("event_parts", self._count_parts()):
+            parts = self.directory / EVENT_PARTS
+            raise RunDirectoryError(f"Parts of the events in {parts} are missing; the run must be started again.")
+        tracked = self.engine.experiment.output.trackers
+        self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
+
+    def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any] | None:
+        """Writes the epochs of the engine as they come.
+
+        Args:
+            epochs: From the engine's next epoch on.
+
+        Returns:
+            What summary.json holds; None if the epochs ended before the run did, which can be resumed then.
+
+        Raises:
+            TrackerError: A tracker failed; the run is finished all the same.
+        """
+        every, last = self.engine.experiment.output.checkpoint_every, self.engine.experiment.epochs
+        with _own_errors(self.directory):
+            with Tables(self.directory / EPOCHS, self.directory / EVENT_PARTS, self._columns) as tables:
+                for record in epochs:
+                    tables.write(record)
+                    self.totals.add(record)
+                    self._trackers.log(record)
+                    if self.engine.epoch % every == 0 or self.engine.epoch == last:
+                        self._trackers.flush()
+                        self._checkpoint(tables.settle())
+            if self.engine.epoch < last:
+                return None
+            summary = self._finish()
+        self._trackers.complain(f"The run in {self.directory} is finished and whole. ")
+        return summary
+
+    def _begin_trackers(self, past: Sequence[Row]) -> None:
+        settings = flatten(tomllib.loads(self._config.decode()))
+        self._trackers.begin(TrackedRun(self.directory, settings, past))
+
+    def _checkpoint(self, table_bytes: int) -> None:
+        notes = {
+            "config": hashlib.sha256(self._config).hexdigest(),
+            "table_bytes": table_bytes,
+            "event_parts": self._count_parts(),
+            "totals": self.totals.as_dict(),
+        }
+        write_checkpoint(self.directory / CHECKPOINT, _state_of(self.engine), notes)
+
+    def _count_parts(self) -> int:
+        return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))
+
+    def _cut_back(self, table_bytes: int) -> None:
+        """Removes what was written after the checkpoint, so that no row is lost or doubled."""
+        table = self.directory / EPOCHS
+        if not table.exists() or table.stat().st_size < table_bytes:
+            raise RunDirectoryError(f"{table} is shorter than the checkpoint says; the run must be started again.")
+        os.truncate(table, table_bytes)
+        for part in (self.directory / EVENT_PARTS).glob("*"):
+            if part.suffix != ".parquet" or int(part.stem) >= self.engine.epoch:
+                part.unlink()
+
+    def _finish(self) -> dict[str, Any]:
+        engine, directory = self.engine, self.directory
+        if engine.experiment.output.events:
+            join_events(directory / EVENT_PARTS, directory / EVENTS)
+        if engine.learner:
+            network, weights = engine.learner.task.network, engine.learner.weights
+            write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
+        write_clients(directory / CLIENTS, client_columns(engine.world))
+        summary = summarise(engine, self.totals)
+        self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
+        write_atomically(directory / SUMMARY, to_json(summary))
+        tidy(directory)
+        return summary
+
+
+def _state_of(engine: Engine) -> Arrays:
+    """Returns the whole state of a run, as a checkpoint holds it."""
+    return engine.snapshot()
+
+
+def _restore(engine: Engine, state: Arrays) -> None:
+    """Takes up what `_state_of` returned."""
+    engine.restore(state)
+
+
+@contextmanager
+def _own_errors(directory: Path) -> Iterator[None]:
+    """Says of a disk that takes no more, or of any other failure to write, what it means for the run."""
+    try:
+        yield
+    except OSError as error:
+        kept = " What the last checkpoint holds is safe." if has_checkpoint(directory) else ""
+        raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.{kept}") from error
