@@ -40,7 +40,7 @@ COMMANDS: dict[str, Place] = {
     "report": Place("report", "report", "Write report.html, one file that works offline, and figures as PDF and PNG."),
     "show": Place("show", "show", "Print what a run came to."),
     "list": Place(
-        "show", "list_choices", "List policies, energy models, datasets, models, rules and trackers, with a line each."
+        "list", "list_names", "List policies, energy models, datasets, models, rules and trackers, with a line each."
     ),
     "check": Place(
         "check",
