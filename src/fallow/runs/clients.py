@@ -40,6 +40,8 @@ def write_clients(path: Path, columns: Columns) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from fallow.runs.arrow import as_column
+
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), buffer)
+    pq.write_table(pa.table({name: as_column(values) for name, values in columns.items()}), buffer)
     write_atomically(path, buffer.getvalue().to_pybytes())
