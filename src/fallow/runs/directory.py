@@ -160,7 +160,7 @@ class RunWriter:
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
         self.engine.restore(arrays)
-        self.totals = Totals(**notes["totals"])
+        self.totals = Totals.from_dict(notes["totals"])
         self._cut_back(notes["table_bytes"])
         if self._count_parts() != notes.get("event_parts", self._count_parts()):
             parts = self.directory / EVENT_PARTS
