@@ -44,7 +44,7 @@ def test_each_client_pays_for_what_it_does() -> None:
 
 
 def test_an_outage_is_an_idle_client_without_the_energy_to_train() -> None:
-    """Both lack 3 units as the first epoch opens; as the second does, client 1 has an update to send and is not idle."""
+    """Both lack 3 units as the first epoch opens; as the second opens, client 1 has an update to send."""
     settings = {"clients": 2, "epochs": 2, "slots_per_epoch": 5, "energy": {"p": [0.0, 1.0]}}
     engine = Engine(Experiment.parse(settings | {"cost": {"train": 3, "transmit": 2}, "policy": {"name": "fedavg"}}))
     list(engine)
