@@ -48,7 +48,7 @@ format: install  ## put every file in shape
 	$(BIN)/ruff check --fix .
 
 lint-js: install  ## the linter of the report's scripts, which npm installs
-	$(BIN)/python -m tests.report.javascript
+	$(BIN)/python -m tests.reports.javascript
 
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py
@@ -72,6 +72,6 @@ docs: install  ## the documentation site, in site/
 	$(BIN)/zensical build --clean --strict
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
 .PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean

@@ -12,7 +12,7 @@ from typer.main import get_group
 
 from fallow.cli import app
 from fallow.cli.commands import COMMANDS
-from tests.report.made_runs import live
+from tests.reports.made_runs import live
 
 TYPER = {"click", "shellingham", "typer"}
 RICH = {"attr", "markdown_it", "mdurl", "pygments", "rich"}
@@ -64,6 +64,12 @@ def test_a_command_loads_only_what_it_needs(command: str, allowed: set[str]) -> 
 def test_show_loads_only_what_it_needs(tmp_path: Path) -> None:
     run = live(tmp_path / "run")
     assert packages_loaded_by("show", str(run)) <= TYPER | RICH | SETTINGS | PYDANTIC | {"safetensors"}
+
+
+def test_a_run_without_learning_loads_neither_pandas_nor_pytorch(tmp_path: Path) -> None:
+    loaded = packages_loaded_by("run", "--set=epochs=5", "--set=energy.p=1", f"--out={tmp_path / 'run'}")
+    assert "pyarrow" in loaded  # it writes the events
+    assert not loaded & {"matplotlib", "pandas", "scipy", "torch"}
 
 
 def test_completing_the_name_of_a_command_loads_none() -> None:

@@ -32,6 +32,12 @@ def test_the_guide_leads_to_the_table_and_its_contract(row: list[str]) -> None:
         assert all(callable(getattr(cls, method)) for method in needed), f"{kind} {cls}"
 
 
+@pytest.mark.parametrize("group", [row[4] for row in KINDS])
+def test_the_guide_names_groups_that_are_looked_up(group: str) -> None:
+    sources = (ROOT / "src" / "fallow").rglob("*.py")
+    assert any(f'"{group}"' in path.read_text(encoding="utf-8") for path in sources)
+
+
 def test_the_guide_has_every_kind() -> None:
     assert len(KINDS) == 8
 

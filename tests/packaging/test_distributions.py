@@ -78,8 +78,9 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(distributions: tup
     assert packed == {path.relative_to(SOURCES).as_posix() for path in files}
     assert packed > {
         "fallow/py.typed",
-        "fallow/report/page/page.html",
-        "fallow/report/page/page.js",
+        "fallow/data/digits.npz",
+        "fallow/reports/page/page.html",
+        "fallow/reports/page/page.js",
         "fallow/flower/deploy/template/README.md",
         "fallow/flower/deploy/template/gitignore",
     }
@@ -106,10 +107,11 @@ def test_the_wheel_trains_and_reports_where_nothing_else_is_installed(programs: 
     assert '<script type="application/json" id="data">' in (tmp_path / "report" / "report.html").read_text("utf-8")
 
 
-def test_the_wheel_begins_a_flower_app_once_flower_is_installed(programs: Path, tmp_path: Path) -> None:
-    # Flower alone: its simulation brings Ray, which a new app does not need.
+def test_the_wheel_begins_a_flower_app_once_flower_is_installed(
+    programs: Path, distributions: tuple[Path, Path], tmp_path: Path
+) -> None:
     assert "Flower is not installed" in call(programs / "fallow", "flower", "new", "solar", cwd=tmp_path, code=2)
-    install(programs, "flwr")
+    install(programs, f"{distributions[1]}[node]")
     call(programs / "fallow", "flower", "new", "solar", cwd=tmp_path)
     assert (tmp_path / "solar" / ".gitignore").is_file()
     assert (tmp_path / "solar" / "solar_app" / "experiment.toml").is_file()
