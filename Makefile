@@ -2,20 +2,29 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+CORE := $(VENV)/.installed-core
+ALL := $(VENV)/.installed
+PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 TEST := $(BIN)/pytest -n auto
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $(STAMP)
+$(CORE): pyproject.toml constraints.txt
+	@echo "Installing Fallow and PyTorch into $(VENV); the first time this takes some minutes …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e .
+	@touch $(CORE)
 
-install: $(STAMP)  ## virtual environment in .venv, Fallow and its tools
+$(ALL): pyproject.toml constraints.txt
+	@echo "Installing Fallow and the tools of its developers into $(VENV); the first time this takes some minutes …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e '.[dev]'
+	@touch $(CORE) $(ALL)
 
-demo: install  ## install, compare the paper's four policies on the same harvest and data, and report
+install: $(ALL)  ## virtual environment in .venv, Fallow and its tools
+
+demo: $(CORE)  ## install Fallow alone, compare the paper's four policies on the same harvest and data, and report
 	$(BIN)/fallow compare configs/quickstart.toml --out runs/demo
 	$(BIN)/fallow report runs/demo --out runs/demo/report
 
@@ -31,9 +40,15 @@ check: install  ## format, lint, strict types, tests
 	$(BIN)/mypy
 	$(TEST) --dist worksteal
 
+coverage: install  ## which lines and branches the tests but the slow ones reach
+	$(TEST) --dist worksteal --cov --cov-report=term
+
 format: install  ## put every file in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+lint-js: install  ## the linter of the report's scripts, which npm installs
+	$(BIN)/python -m tests.reports.javascript
 
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py
@@ -45,15 +60,18 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 bench-flower: install  ## a round through Flower against an epoch of the simulator
 	$(BIN)/python benchmarks/flower.py
 
+bench-startup: install  ## how long commands take to answer, against a bare import
+	$(BIN)/python benchmarks/startup.py
+
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
 docs: install  ## the documentation site, in site/
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	$(BIN)/python docs/generated.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --clean --strict
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check format bench-world bench-learning bench-flower kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean

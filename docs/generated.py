@@ -10,8 +10,9 @@ import sys
 from dataclasses import MISSING
 from pathlib import Path
 
-from fallow.experiment import annotated_toml, sections
+from fallow.experiment import annotated_toml
 from fallow.experiment.choices import Choice, choices_in
+from fallow.experiment.sections import SECTIONS
 from fallow.plugins.options import describe_options
 
 DOCS = Path(__file__).parent
@@ -42,8 +43,8 @@ def configuration() -> str:
     for section in rest:
         name, _, body = section.partition("]\n")
         settings = _settings(body, f"{name}.")
-        own = [row for row in settings if row[0].removeprefix(f"{name}.") in sections()[name].model_fields]
-        parts += [f"## {name}\n", f"{_first_line(sections()[name])}\n", _table(own)]
+        own = [row for row in settings if row[0].removeprefix(f"{name}.") in SECTIONS[name].model_fields]
+        parts += [f"## {name}\n", f"{_first_line(SECTIONS[name])}\n", _table(own)]
         parts += [_options(choice) for choice in choices_in(name)]
     return "\n".join(part for part in parts if part)
 
@@ -73,7 +74,7 @@ def _settings(body: str, prefix: str = "") -> list[tuple[str, str, str]]:
 
 def _options(choice: Choice) -> str:
     """Returns a table of the options that come with each name of a choice; of those that have any."""
-    own = sections()[choice.section].model_fields
+    own = SECTIONS[choice.section].model_fields
     rows = [
         (f"{choice.section}.{option}", _toml(default), meaning or "", name)
         for name, cls in choice.table.items()

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+PAPER_MU = 0.5
+"""μ: the distance between features from which the paper calls a change of the model significant."""
+
 Ages = NDArray[np.int32]
 Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]

@@ -8,7 +8,7 @@ import pytest
 from fallow import __version__
 from fallow.cli import app
 from fallow.experiment import Experiment
-from fallow.plugins.names import nearest
+from fallow.plugins.wording import nearest
 from tests.cli.runner import fail, invoke
 
 

@@ -1,5 +1,6 @@
 """Each dataset by name: digits, synthetic, npz:PATH, module:function."""
 
+import hashlib
 import socket
 from dataclasses import fields
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from fallow import data
+from fallow.data import digits
 from fallow.errors import ConfigError, DataError
 
 
@@ -44,12 +46,40 @@ def test_every_digit_has_its_share_of_the_test_set():
     assert np.abs(test - share).max() <= 1
 
 
-def test_no_digit_is_in_both_parts():
+def test_the_digits_are_those_of_scikit_learn_each_in_one_part():
     from sklearn.datasets import load_digits
 
+    x, y = load_digits(return_X_y=True)
+    theirs = sorted(zip(map(bytes, (x / 16).astype(np.float32)), y, strict=True))
     dataset = data.load("digits", seed=0)
-    whole = sorted(map(bytes, (load_digits().data / 16).astype(np.float32)))
-    assert sorted(image.tobytes() for image in (*dataset.x, *dataset.x_test)) == whole
+    parts = ((dataset.x, dataset.y), (dataset.x_test, dataset.y_test))
+    ours = [(image.tobytes(), label) for images, labels in parts for image, label in zip(images, labels, strict=True)]
+    assert sorted(ours) == theirs
+
+
+def test_the_digits_never_change():
+    dataset = data.load("digits", seed=0)
+    arrays = (dataset.x, dataset.y, dataset.x_test, dataset.y_test)
+    assert [array.dtype for array in arrays] == [np.float32, np.int64, np.float32, np.int64]
+    assert [hashlib.sha256(array.tobytes()).hexdigest() for array in arrays] == [
+        "981cbefa22a0c2db7c2ca2b5ff8881d6b12884cfca01d5e0eec0c5423e4ed0eb",
+        "5e91e4a16b732b2dfe5deb1e613669ba4d9874094ed9a3de16f7f280bba6b1c2",
+        "c7d78f36a0b206234a32e32a1c95fa958b9a609dfaaa64f007bfe507542cc584",
+        "cdedd846dc92d7a6540303f90ed6f38b5b7586aeb3d4ddedaf5a9d11471da289",
+    ]
+
+
+def test_digits_that_are_damaged_are_refused_in_a_sentence(tmp_path, monkeypatch):
+    copy = tmp_path / "digits.npz"
+    content = bytearray(digits.FILE.read_bytes())
+    content[20_000] ^= 1
+    copy.write_bytes(content)
+    monkeypatch.setattr(digits, "FILE", copy)
+    with pytest.raises(DataError, match=r"not those that Fallow came with: the file's checksum is .*install Fallow"):
+        data.load("digits", seed=0)
+    copy.unlink()
+    with pytest.raises(DataError, match="can't be read: No such file or directory; install Fallow again"):
+        data.load("digits", seed=0)
 
 
 def test_digits_are_normalised_to_mean_0_and_deviation_1():

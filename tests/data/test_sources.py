@@ -34,7 +34,7 @@ def server(monkeypatch):
                 raise answer
             return Answer(*answer)
 
-        monkeypatch.setattr(sources, "urlopen", urlopen)
+        monkeypatch.setattr("urllib.request.urlopen", urlopen)
         return timeouts
 
     return answer_with

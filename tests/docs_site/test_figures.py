@@ -1,7 +1,9 @@
 """The pictures: what the pages say of them, their size, and that they load nothing."""
 
+import html
 import re
 import sys
+from itertools import chain
 
 import pytest
 
@@ -49,6 +51,18 @@ def test_ages_fall_once_the_model_has_settled(figure) -> None:
     assert early == pytest.approx(shown_early, abs=0.5)
     assert late == pytest.approx(shown_late, abs=0.5)
     assert late < early
+
+
+def test_the_plan_is_drawn_from_the_list_of_today(figure) -> None:
+    module = figure("plan")
+    floors = module.split_floors(module.read_rooms())
+    assert [rooms[0][0].rstrip("/") for rooms in floors] == [*module.FLOORS, module.ROOF]
+    drawn = (DOCS / "images" / "plan.svg").read_text(encoding="utf-8")
+    for name, words in chain(*floors[:-1]):
+        assert f">{name.rstrip('/')}</text>" in drawn, f"run docs/figures/plan.py: it does not show {name}"
+        assert all(html.escape(word, quote=False) in drawn for word in words.split()), (
+            f"run docs/figures/plan.py: {name}"
+        )
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)

@@ -1,5 +1,6 @@
 """What the pages tell the reader to do works, and prints what they say."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.test_docs import names, rows
     "page",
     [
         "index.md",
+        "api-rooms.md",
         "write-a-policy.md",
         "bring-your-own.md",
         "reproducibility.md",
@@ -53,10 +55,32 @@ def test_the_page_names_every_random_stream() -> None:
     assert names("reproducibility.md", "Seeds and streams") == list(Purpose)
 
 
+def test_the_glossary_explains_every_symbol_of_the_paper() -> None:
+    page = (DOCS / "reading-the-paper.md").read_text(encoding="utf-8")
+    symbols = page.split("\n## Symbols\n")[1].split("\n\n")[0].replace("\n", " ").split(" · ")
+    named = {words.split()[0] for words in symbols}
+    assert len(named) == 16
+    assert named <= {row[0] for row in rows("glossary.md", "Symbols")}
+
+
+def test_the_settings_of_the_glossary_are_settings() -> None:
+    page = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    settings = [row[2] for row in rows("glossary.md", "Symbols") if row[2] != "–"]
+    assert settings
+    assert all(f"| {setting} |" in page for setting in settings)
+
+
 def test_every_page_is_in_the_menu() -> None:
     menu = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     for page in DOCS.glob("*.md"):
         assert f": {page.name}\n" in menu, f"{page.name} is not in the menu of mkdocs.yml"
+
+
+def test_every_picture_is_there() -> None:
+    # A page without its picture is built without a word.
+    for page in DOCS.glob("*.md"):
+        for picture in re.findall(r"!\[[^]]*\]\(([^)\s]+)", page.read_text(encoding="utf-8")):
+            assert (DOCS / picture).is_file(), f"{page.name} shows {picture}, which is not there"
 
 
 def test_tables_are_whole() -> None:

@@ -1,6 +1,5 @@
 """The site as it is built: no warning, nothing loaded from elsewhere."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(find_spec("material") is None, reason="needs Material for MkDocs: pip install -e '.[docs]'"),
+    pytest.mark.skipif(find_spec("zensical") is None, reason="needs Zensical: pip install -e '.[docs]'"),
 ]
 
 LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
@@ -33,30 +32,38 @@ class Loads(HTMLParser):
             self.found.append(address)
 
 
-def build(project: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    # Not --quiet: what is not logged does not count as a warning, and --strict would pass everything.
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, cwd=project, capture_output=True, text=True, env=environment, check=False)
+def build(project: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Builds the site of a copy of the project, with some lines more on its first page; it is in site/ there."""
+    shutil.copy(ROOT / "mkdocs.yml", project)
+    for name in ("docs", "src"):
+        shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+    with (project / "docs" / "index.md").open("a", encoding="utf-8") as page:
+        page.writelines(more)
+    command = [Path(sys.executable).with_name("zensical"), "build", "--strict"]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    done = build(ROOT, folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("project")
+    done = build(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project / "site"
 
 
-@pytest.mark.parametrize("link", ["nowhere.md", "metrics.md#nothing"])
-def test_a_link_that_leads_nowhere_stops_the_build(link: str, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    with (tmp_path / "docs" / "index.md").open("a", encoding="utf-8") as page:
-        page.write(f"\n[A link]({link}).\n")
-    done = build(tmp_path, tmp_path / "site")
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("[A link](nowhere.md).", "page does not exist"),
+        ("[A link](metrics.md#nothing).", "anchor does not exist"),
+        ("[A name][fallow.nothing].", "unresolved autoref"),
+        ("::: fallow.nothing", "Could not collect 'fallow.nothing'"),
+    ],
+)
+def test_what_leads_nowhere_stops_the_build(line: str, complaint: str, tmp_path: Path) -> None:
+    done = build(tmp_path, f"\n{line}\n")
     assert done.returncode != 0
-    assert link in done.stderr
+    assert complaint in done.stderr
 
 
 def test_every_page_of_the_menu_is_built(site: Path) -> None:
@@ -81,4 +88,6 @@ def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
 
 def test_no_page_names_a_machine(site: Path) -> None:
     for page in site.rglob("*.html"):
-        assert str(ROOT) not in page.read_text(encoding="utf-8"), page.name
+        text = page.read_text(encoding="utf-8")
+        assert str(ROOT) not in text, page.name
+        assert str(site.parent) not in text, page.name

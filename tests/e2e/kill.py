@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import sklearn.datasets  # noqa: F401  # what takes long to load is loaded once, before the forks
-
+import fallow.cli.run  # what takes long to load is loaded once, before the forks
+import fallow.runs.event_table
 import fallow.simulation.task  # noqa: F401
 from fallow.cli import app
 from fallow.policies import POLICIES

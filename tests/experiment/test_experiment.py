@@ -30,8 +30,12 @@ def test_the_defaults_are_the_papers_numbers() -> None:
         ({"policy": {"name": "VAOI"}}, "There is no policy 'VAOI'; did you mean 'vaoi'?"),
         ({"battery": {"options": {}}}, "There is no setting 'battery.options'"),
         ({"policy": {"options": {}}}, "There is no setting 'policy.options'"),
-        ({"policy": {"name": 3}}, "policy.name = 3 must be a text."),
-        ({"policy": 3}, "policy = 3 must be a section"),
+        (
+            {"policy": {"name": 3}},
+            "The policy can't be 3; give a name, a table of a name and options, a class or an object.",
+        ),
+        ({"policy": 3}, "The policy can't be 3; give a name"),
+        ({"battery": 3}, "battery = 3 must be a section"),
         ({"energy": {"model": "bernuli"}}, "There is no energy model 'bernuli'; did you mean 'bernoulli'?"),
         ({"energy": {"p": 1.5}}, "energy.p = 1.5 must be at most 1."),
         ({"energy": {"p": -0.5}}, "energy.p = -0.5 must be at least 0."),
@@ -76,8 +80,10 @@ def test_a_wrong_setting_is_one_sentence_that_says_what_to_do(raw: dict, words: 
     assert "\n" not in str(caught.value)
 
 
-def test_k_may_exceed_the_clients_of_a_policy_that_has_no_k() -> None:
-    assert Experiment.parse({"clients": 3, "policy": {"name": "fedavg"}}).policy.k == 10
+def test_a_policy_without_k_passes_it_over() -> None:
+    experiment = Experiment.parse({"clients": 3, "policy": {"name": "fedavg", "k": 10}})
+    assert experiment.policy.options == {}
+    assert experiment == Experiment.parse({"clients": 3, "policy": {"name": "fedavg"}})
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -23,10 +23,10 @@ def parse(**settings: Any) -> Experiment:
 def test_a_policy_keeps_its_own_default_where_the_config_says_nothing() -> None:
     settings = SMALL | {"policy": {"name": OWN + "Few"}}
     experiment = Experiment.parse(settings)
-    assert (experiment.policy.k, experiment.build("policy").k) == (3, 3)
-    assert Experiment.from_toml(experiment.to_toml()).policy.k == 3
+    assert (experiment.policy.options, experiment.build("policy").k) == ({"k": 3}, 3)
+    assert Experiment.from_toml(experiment.to_toml()).policy.options == {"k": 3}
     assert Experiment.parse(settings | {"policy": {"name": OWN + "Few", "k": 1}}).build("policy").k == 1
-    assert Experiment.parse({}).policy.k == 10
+    assert Experiment.parse({}).policy.options["k"] == 10
 
 
 def test_a_policy_can_not_write_into_what_it_is_shown() -> None:
@@ -52,12 +52,14 @@ def test_a_list_is_an_option_like_any_other() -> None:
 
 
 def test_a_default_that_no_config_holds_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"default of model.activation is a type, which no config can hold"):
+    with pytest.raises(ConfigError, match=r"model.activation is a type, which no config can hold"):
         parse(model={"name": OWN + "unwritable"})
 
 
 def test_an_option_of_two_choices_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"data.alpha is an option of two things"):
+    with pytest.raises(
+        ConfigError, match=r"data.alpha is an option of the partition 'dirichlet' and of something else"
+    ):
         parse(data={"name": OWN + "mixed"})
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fallow.data import load
 from fallow.experiment import Experiment
 from fallow.flower.deploy.keys import make_keys
 from fallow.simulation.engine import Engine
@@ -37,11 +36,6 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 
 def small(federation: RealFederation, epochs: int, **sections: Any) -> Experiment:
-    """An experiment with digits, read from a file: scikit-learn would be loaded anew for each message."""
-    archive = federation.home / "digits.npz"
-    if not archive.exists():
-        digits = load("digits", seed=0)
-        np.savez(archive, x=digits.x, y=digits.y, x_test=digits.x_test, y_test=digits.y_test)
     settings: dict[str, Any] = {
         "clients": federation.nodes,
         "epochs": epochs,
@@ -49,7 +43,7 @@ def small(federation: RealFederation, epochs: int, **sections: Any) -> Experimen
         "energy": {"p": 0.8},
         "battery": {"capacity": 10, "initial": 6},
         "cost": {"train": 4},
-        "data": {"name": f"npz:{archive}", "samples_per_client": 12},
+        "data": {"samples_per_client": 12},
         "learning": {"mode": "train", "eval_every": 2},
         "compute": {"strategy": "spread", "workers": 1},
         "policy": {"name": "vaoi", "k": 2},

@@ -70,7 +70,7 @@ def as_case(experiment: Experiment) -> Case:
     clients, epochs, slots = experiment.clients, experiment.epochs, experiment.slots_per_epoch
     harvest = experiment.build("energy", "model").prepare(experiment.seed, clients, slots)
     significance = experiment.learning.significance
-    options = {key: value for key, value in experiment.policy.options.items() if key != "mu"}
+    options = {key: value for key, value in experiment.policy.options.items() if key not in ("k", "mu")}
     return Case(
         clients=clients,
         epochs=epochs,
@@ -88,7 +88,7 @@ def as_case(experiment: Experiment) -> Case:
         ],
         tie=[stream(experiment.seed, Purpose.SELECT, epoch).random(clients).tolist() for epoch in range(epochs)],
         policy=experiment.policy.name,
-        k=experiment.policy.k,
+        k=experiment.policy.options.get("k", 1),
         **options,
     )
 

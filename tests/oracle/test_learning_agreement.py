@@ -24,7 +24,7 @@ def experiment(strategy: str, **settings) -> Experiment:
             "battery": {"capacity": 12},
             "cost": {"train": [3, 6, 7, 8, 10, 1]},
             "policy": {"k": 4},
-            "learning": {"mode": "train"},
+            "learning": {"mode": "train", "ages": "always"},
             "data": {"samples_per_client": 25},
             "sgd": {"lr": 0.05},
             "compute": {"strategy": strategy, "workers": 2},

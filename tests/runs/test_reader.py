@@ -13,10 +13,11 @@ import tomli_w
 import fallow
 from fallow.cli import app
 from fallow.errors import RunDirectoryError
-from fallow.report import write_report
+from fallow.reports import write_report
 from fallow.runs.reader import read_epochs, read_settings, read_summary
 from fallow.study.results import read_results
-from fallow.sweeps.grid import PlannedRun, finished_rows
+from fallow.sweeps.grid import PlannedRun
+from fallow.sweeps.table import finished_rows
 from tests.cli.runner import invoke
 
 TRAP = "from pathlib import Path\nPath({path!r}).write_text('executed')\n"

@@ -1,44 +1,24 @@
-"""The command line: one module a command."""
+"""The command line: one module a command, which is imported when the command is called."""
 
 import sys
 
 import typer
-from rich.markup import escape
 
-from fallow import __version__
-from fallow.cli.check import check
-from fallow.cli.config import config
-from fallow.cli.data import data_app
-from fallow.cli.flower import flower_app
-from fallow.cli.paper import paper
-from fallow.cli.report import report
-from fallow.cli.run import resume, run
-from fallow.cli.screen import errors
-from fallow.cli.show import list_choices, show
-from fallow.cli.sweep import compare, sweep
+from fallow.cli.commands import CommandsOnDemand
 from fallow.errors import FallowError
 
 app = typer.Typer(
+    cls=CommandsOnDemand,
     help="Energy-harvesting federated learning, slot by slot: who trains, who sends, who rests.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(run)
-app.command()(resume)
-app.command()(compare)
-app.command()(sweep)
-app.command()(paper)
-app.command()(report)
-app.command()(show)
-app.command("list")(list_choices)
-app.command()(check)
-app.command()(config)
-app.add_typer(data_app, name="data")
-app.add_typer(flower_app, name="flower")
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from fallow import __version__
+
         typer.echo(f"fallow {__version__}")
         raise typer.Exit
 
@@ -55,8 +35,16 @@ def main() -> None:
     try:
         app()
     except FallowError as error:
-        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False)
+        _print_error(error)
         sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("Stopped.")
+    except KeyboardInterrupt:  # before or after the command itself
+        sys.stderr.write("Stopped.\n")
         sys.exit(130)
+
+
+def _print_error(error: Exception) -> None:
+    from rich.markup import escape  # most calls go well and need no colours
+
+    from fallow.cli.screen import errors
+
+    errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False)

@@ -7,7 +7,7 @@ import typer
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.experiment.settings import override
 from fallow.plugins.names import resolve
-from fallow.plugins.nested import frozen
+from fallow.plugins.nested import plain
 from fallow.plugins.options import with_options
 from fallow.policies import POLICIES
 from fallow.policies.check import check_policy
@@ -26,8 +26,8 @@ def check(
     for assignment in setting or ():
         override(options, assignment.strip().removeprefix("policy."))  # a config says policy.k
     with words_aside(as_json):
-        cls = resolve(policy, POLICIES, "policy")
-        problems = check_policy(with_options(f"The policy '{policy}'", cls, frozen(options)))
+        cls = resolve(policy, POLICIES, "policy", "fallow.policies")
+        problems = check_policy(with_options(f"The policy '{policy}'", cls, plain(options)))
     if as_json:
         print_json({"policy": policy, "problems": problems})
     elif not problems:

@@ -1,4 +1,4 @@
-"""``fallow list`` and ``fallow show``: what there is to choose from, and what a run came to."""
+"""``fallow show``: what a run came to."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,26 +11,6 @@ from fallow.errors import RunDirectoryError
 from fallow.runs.layout import has_checkpoint, is_finished
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.reader import read_settings, read_summary
-
-
-def list_choices(as_json: Json = False) -> None:
-    """List policies, energy models, datasets, models, rules and trackers, with a line each."""
-    from fallow.experiment.choices import CHOICES
-    from fallow.trackers import TRACKERS
-
-    found = {
-        f"{choice.section}.{choice.field}": {name: _first_line(cls) for name, cls in choice.table.items()}
-        for choice in CHOICES
-    } | {"output.trackers": {name: _first_line(cls) for name, cls in TRACKERS.items()}}
-    if as_json:
-        print_json(found)
-        return
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for setting, names in found.items():
-        table.add_row(f"[bold]{setting}[/]", "")
-        for name, line in names.items():
-            table.add_row(f"  {name}", line)
-    console.print(table, highlight=False)
 
 
 def show(
@@ -61,7 +41,3 @@ def as_table(summary: dict[str, Any]) -> Table:
     for line in overview(summary):
         table.add_row(*line)
     return table
-
-
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or "").strip().split("\n")[0]

@@ -11,16 +11,17 @@ from fallow.data.cifar10 import Cifar10
 from fallow.data.dataset import Dataset, DatasetOptions, dataset_from_arrays
 from fallow.data.digits import Digits
 from fallow.data.fashion_mnist import FashionMnist
-from fallow.data.function import from_module
+from fallow.data.function import from_outside
 from fallow.data.label_mix import draw_label_mix, label_mix
 from fallow.data.npz import PREFIX, npz
-from fallow.data.partitions import PARTITIONS, Partition, samples_per_client
+from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, OneClass, Partition, samples_per_client
 from fallow.data.published import SILENT
 from fallow.data.sources import Watcher
 from fallow.data.synthetic import Synthetic
 from fallow.errors import ConfigError, DataError
-from fallow.plugins.names import did_you_mean, resolve
+from fallow.plugins.names import find_outside, resolve
 from fallow.plugins.options import with_options
+from fallow.plugins.wording import did_you_mean
 
 DATASETS: dict[str, type] = {
     "digits": Digits,
@@ -38,9 +39,9 @@ def resolve_dataset(name: str) -> type[Any]:
     """
     if name.startswith(PREFIX):
         return npz(name.removeprefix(PREFIX))
-    if ":" in name:
-        return from_module(name)
-    return resolve(name, DATASETS, "dataset")
+    if name in DATASETS:
+        return DATASETS[name]
+    return from_outside(name, find_outside(name, DATASETS, "dataset", "fallow.data"))
 
 
 def load(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) -> Dataset:
@@ -106,17 +107,25 @@ def partition(
         seed: The same seed gives the same parts.
         options: The fields of the partition's class.
     """
-    chosen: Partition = with_options(f"The partition '{name}'", resolve(name, PARTITIONS, "partition"), options or {})
+    cls = resolve(name, PARTITIONS, "partition", "fallow.partitions")
+    chosen: Partition = with_options(f"The partition '{name}'", cls, options or {})
     return chosen.split(y, clients, samples_per_client, seed)
 
 
 __all__ = [
     "DATASETS",
     "PARTITIONS",
+    "Cifar10",
     "DataError",
     "Dataset",
     "DatasetOptions",
+    "Digits",
+    "Dirichlet",
+    "FashionMnist",
+    "Iid",
+    "OneClass",
     "Partition",
+    "Synthetic",
     "dataset_from_arrays",
     "draw_label_mix",
     "fetch",

@@ -1,11 +1,25 @@
-"""Digits: 1,797 handwritten digits of 8×8 pixels that come with scikit-learn; nothing to fetch."""
+"""Digits: 1,797 handwritten digits of 8×8 pixels that come with Fallow; nothing to fetch.
 
+``digits.md``, beside the file, names their source and licence.
+"""
+
+import hashlib
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fallow.data.dataset import Dataset, dataset_from_arrays
+from fallow.errors import DataError
+
+FILE = Path(__file__).with_name("digits.npz")
+SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
+"""Of the file."""
+
+WHITE = 16
+"""The largest grey value in the file."""
 
 TEST_IMAGES = 297
 """Held out for testing, so that 1,500 are left for training."""
@@ -17,15 +31,35 @@ class Digits:
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
         """Returns the digits with grey values from 0 to 1, float32; the same whatever the seed."""
-        from sklearn.datasets import load_digits  # type: ignore[import-untyped]  # takes a second: only for those who use it
-
-        x, y = load_digits(return_X_y=True)
-        images = (x / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+        grey, y = _read()
+        images = (grey / WHITE).astype(np.float32)[:, None]
         test = _held_out(y)
         return dataset_from_arrays("digits", images[~test], y[~test], images[test], y[test], classes=10)
 
 
-def _held_out(y: np.ndarray) -> np.ndarray:
+def _read() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Returns the images, shape (1797, 8, 8), uint8, from 0 to 16, and their labels, shape (1797,), uint8.
+
+    Raises:
+        DataError: The file is missing, or is not the one that Fallow came with.
+    """
+    try:
+        content = FILE.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"The digits in {FILE} can't be read: {error.strerror or error}; install Fallow again."
+        ) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != SHA256:
+        raise DataError(
+            f"The digits in {FILE} are not those that Fallow came with: the file's checksum is {found[:12]}…, not "
+            f"{SHA256[:12]}…; install Fallow again."
+        )
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return archive["images"], archive["labels"]
+
+
+def _held_out(y: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Returns which images are for testing, shape (1797,), bool.
 
     The images stand ordered by class, within a class as in the file, and every sixth or so is taken: each class has its

@@ -6,22 +6,25 @@ from typing import Any
 
 from fallow.data.dataset import Dataset
 from fallow.errors import ConfigError
-from fallow.plugins.names import import_attribute
 from fallow.plugins.options import options_of
 
 
-def from_module(name: str) -> type:
-    """Returns the dataset behind ``module:attribute``.
+def from_outside(name: str, found: Any) -> type:
+    """Returns the class of a dataset that is not one of Fallow's own.
 
-    The attribute is a function ``f(seed, …) -> Dataset``, whose other parameters are the options, or a class like those
-    of this package. Modules are looked for in the working directory too.
+    Args:
+        name: Of the dataset, for the error sentence.
+        found: What the name stands for: a function ``f(seed, …) -> Dataset``, whose other parameters are the
+            options, or a class like those of this package.
+
+    Raises:
+        ConfigError: It is neither.
     """
-    found = import_attribute(name, "dataset")
     if isinstance(found, type):
         return found
     if not callable(found):
         raise ConfigError(f"The dataset '{name}' must be a function or a class; it is a {type(found).__name__}.")
-    return options_of(f"The dataset '{name}'", found, ["seed"], load)
+    return options_of(f"The dataset '{name}'", found, ("seed",), load)
 
 
 def load(

@@ -3,6 +3,7 @@
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ ARCHIVE, ONE_ARRAY = b"PK", b"\x93NUMPY"
 """How a zip archive and a single .npy file begin."""
 
 
+@cache
 def npz(path: str) -> type:
     """Returns the dataset, of no options, that reads `path`."""
 

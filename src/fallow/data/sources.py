@@ -4,10 +4,8 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
-from urllib.request import Request, urlopen
 
 from fallow.errors import DataError
 
@@ -97,6 +95,9 @@ def download(url: str, path: Path, watcher: Watcher) -> None:
     """Downloads one file; a server that is silent for ten seconds, or stops short, is an error."""
     if not url.startswith("https://"):
         raise DataError(f"{url} is not an HTTPS address.")
+    from http.client import HTTPException  # only for those who fetch
+    from urllib.request import Request, urlopen
+
     count = 0
     try:
         request = Request(url, headers={"User-Agent": "fallow"})  # noqa: S310  # the scheme is checked above

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -68,6 +66,9 @@ def read_trace(path: Path) -> NDArray[np.int32]:
             f"{path} has {len(first)} columns and no header; a trace with a column for each client begins with a "
             "line of their names."
         )
+    import pyarrow as pa  # only for those who use it
+    import pyarrow.csv as pa_csv
+
     try:
         names = [str(column) for column in range(len(first))]
         table = pa_csv.read_csv(

@@ -1,4 +1,4 @@
-"""What a config chooses by name: each choice, its table of names, and the options that come with it."""
+"""What an experiment chooses by name: each choice, its table of names, and the options that come with it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,53 +7,73 @@ from typing import Any
 import tomli_w
 
 from fallow.aggregation import AGGREGATIONS, STALENESS
-from fallow.data import DATASETS, PARTITIONS, resolve_dataset
+from fallow.data import DATASETS, PARTITIONS, Dataset, resolve_dataset
 from fallow.energy import ENERGY_MODELS
 from fallow.errors import ConfigError
 from fallow.models import MODELS, resolve_model
-from fallow.plugins.names import did_you_mean, resolve
+from fallow.plugins.names import resolve
 from fallow.plugins.nested import thawed
-from fallow.plugins.options import option_names, with_options
+from fallow.plugins.objects import describe
+from fallow.plugins.options import check_methods, option_names, option_values, with_options
+from fallow.plugins.wording import did_you_mean
 from fallow.policies import POLICIES
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A field of a config that names a class, whose fields then stand beside it in the section.
+    """A setting that names a class, whose fields are then settings beside it.
 
     Attributes:
-        section: Where it stands.
+        section: The section it stands in.
         field: Its name there.
         what: What is chosen, in words.
-        table: The project's own, by name.
-        find: From a name to a class, where more than `table` and ``module:Class`` will do.
+        group: The entry points through which installed packages offer more.
+        table: The project's own classes by name.
+        methods: What every class of the kind must have.
+        find: From a name to a class, where more than `table`, `group` and ``module:Class`` will do.
+        common: Options that may be given whatever is chosen, so that a config can change the name alone; a class
+            without such an option passes it over.
     """
 
     section: str
     field: str
     what: str
+    group: str
     table: Mapping[str, type]
+    methods: tuple[str, ...]
     find: Callable[[str], type] | None = None
+    common: tuple[str, ...] = ()
 
     def resolve(self, name: str) -> type[Any]:
         """Returns the class that a name stands for."""
-        return self.find(name) if self.find else resolve(name, self.table, self.what)
+        return self.find(name) if self.find else resolve(name, self.table, self.what, self.group)
 
     def build(self, name: str, settings: Mapping[str, Any]) -> Any:
-        """Returns the class made with those of the settings that are options of it."""
+        """Returns an object of the class that a name stands for, made with the settings that are options of it."""
         cls = self.resolve(name)
         options = {key: value for key, value in settings.items() if key in option_names(cls)}
-        return with_options(f"The {self.what} '{name}'", cls, options, self.section)
+        built = with_options(f"The {self.what} '{name}'", cls, options, self.section)
+        check_methods(f"The {self.what} '{name}'", cls, self.methods)
+        return built
+
+    def describe(self, thing: Any) -> dict[str, Any]:
+        """Returns a name, a class, a function or an object as settings of the section."""
+        if isinstance(thing, Dataset):
+            raise ConfigError(
+                "data can't be a Dataset itself, which no config can name; write a function that returns it, "
+                "def my_data(seed): …, and give the function."
+            )
+        return describe(thing, self.field, self.table, self.what)
 
 
 CHOICES = (
-    Choice("energy", "model", "energy model", ENERGY_MODELS),
-    Choice("policy", "name", "policy", POLICIES),
-    Choice("data", "name", "dataset", DATASETS, resolve_dataset),
-    Choice("data", "partition", "partition", PARTITIONS),
-    Choice("model", "name", "model", MODELS, resolve_model),
-    Choice("aggregation", "name", "aggregation", AGGREGATIONS),
-    Choice("staleness", "name", "staleness", STALENESS),
+    Choice("energy", "model", "energy model", "fallow.energy", ENERGY_MODELS, ("prepare",)),
+    Choice("policy", "name", "policy", "fallow.policies", POLICIES, ("init", "select"), common=("k", "mu")),
+    Choice("data", "name", "dataset", "fallow.data", DATASETS, ("load",), resolve_dataset),
+    Choice("data", "partition", "partition", "fallow.partitions", PARTITIONS, ("split",)),
+    Choice("model", "name", "model", "fallow.models", MODELS, ("build",), resolve_model),
+    Choice("aggregation", "name", "aggregation", "fallow.aggregation", AGGREGATIONS, ("init", "combine")),
+    Choice("staleness", "name", "staleness", "fallow.staleness", STALENESS, ("discount",)),
 )
 
 
@@ -62,34 +82,66 @@ def choices_in(section: str) -> list[Choice]:
     return [choice for choice in CHOICES if choice.section == section]
 
 
-def split_options(section: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Parts what is given for a section into its own fields and the options of what they choose, in full.
+def as_table(section: str, given: Any) -> Any:
+    """Returns what Python gave for a section as the table that TOML would hold.
 
     Args:
         section: The name of the section.
-        given: What the user wrote.
-        defaults: The section's own fields.
+        given: A table, in which objects may stand for names; or what the section chooses first: a name, a class, a
+            function or an object.
+
+    Returns:
+        A table of names and options; `given` itself where the section chooses nothing.
+
+    Raises:
+        ConfigError: An object stands where none can, or an option is given twice.
     """
-    own = defaults.keys() - {"options"}
-    table = {key: value for key, value in given.items() if key in own}
-    names = {choice: table.get(choice.field, defaults[choice.field]) for choice in choices_in(section)}
+    choices = choices_in(section)
+    if not choices:
+        return given
+    if not isinstance(given, Mapping):
+        return choices[0].describe(given)
+    table = dict(given)
+    for choice in choices:
+        if choice.field in table and not isinstance(table[choice.field], str):
+            described = choice.describe(table.pop(choice.field))
+            for key in described.keys() & table.keys():
+                raise ConfigError(f"{section}.{key} is given twice: by the {choice.what} and beside it.")
+            table |= described
+    return table
+
+
+def build_choices(section: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a section with the objects that it chooses, made with their options.
+
+    Args:
+        section: The name of the section.
+        given: Names and options as the user wrote them.
+        defaults: The section's own fields.
+
+    Raises:
+        ConfigError: A name or an option is unknown or wrong.
+    """
+    own = {key: value for key, value in given.items() if key in defaults}
+    names = {choice: own.get(choice.field, defaults[choice.field]) for choice in choices_in(section)}
     if not all(isinstance(name, str) for name in names.values()):
-        return table  # the section's own check says so in words
-    known = set().union(*(option_names(choice.resolve(name)) for choice, name in names.items())) - own
-    for key in given.keys() - own - known:
-        raise ConfigError(_unknown(section, key, names, own | known))
-    options: dict[str, Any] = {}
+        return own  # the section's own check says so in words
+    options = {choice: option_names(choice.resolve(name)) for choice, name in names.items()}
+    known = set().union(*options.values(), *(choice.common for choice in names))
+    for key in given.keys() - defaults.keys() - known:
+        raise ConfigError(_unknown(section, key, names, defaults.keys() | known))
+    taken = set(defaults)
     for choice, name in names.items():
-        built = choice.build(name, given)
-        theirs = {key: getattr(built, key) for key in sorted(option_names(type(built)))}
-        for key in options.keys() & theirs.keys():
-            raise ConfigError(f"{section}.{key} is an option of two things that {section} chooses; rename one of them.")
-        for key, value in theirs.items():
+        for key in sorted(taken & options[choice]):
+            raise ConfigError(
+                f"{section}.{key} is an option of the {choice.what} '{name}' and of something else; rename it there."
+            )
+        taken |= options[choice]
+    parts = {choice.field: choice.build(name, given) for choice, name in names.items()}
+    for part in parts.values():
+        for key, value in option_values(part).items():
             _check_writable(f"{section}.{key}", value)
-        # Where a section has a field of the name of an option, what nobody set is the default of the class.
-        table = {key: value for key, value in theirs.items() if key in own} | table
-        options |= {key: value for key, value in theirs.items() if key not in own}
-    return table | {"options": options}
+    return own | {"parts": parts}
 
 
 def _check_writable(setting: str, value: Any) -> None:
@@ -97,8 +149,8 @@ def _check_writable(setting: str, value: Any) -> None:
         tomli_w.dumps({"value": thawed(value)} if value is not None else {})
     except TypeError:
         raise ConfigError(
-            f"The default of {setting} is a {type(value).__name__}, which no config can hold; make it a number, a "
-            "text, a list of them, or None."
+            f"{setting} is a {type(value).__name__}, which no config can hold; make it a number, a text, a list of "
+            "them, or None."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The experiment: strict TOML. Every field is documented, and a wrong one is a sentence before anything runs."""
+"""The experiment: one run, described in full. A wrong setting is one sentence before anything runs."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -12,10 +12,12 @@ from pydantic import BaseModel, Field, ValidationError
 from fallow.arrays import per_client
 from fallow.energy import Physics
 from fallow.errors import ConfigError
-from fallow.experiment.choices import CHOICES, split_options
+from fallow.experiment.choices import CHOICES, as_table, build_choices
 from fallow.experiment.sections import (
+    SECTIONS,
     Aggregation,
     Battery,
+    Choosing,
     Cost,
     Data,
     Energy,
@@ -25,25 +27,39 @@ from fallow.experiment.sections import (
     PolicySection,
     Staleness,
 )
-from fallow.experiment.settings import override, read_settings
+from fallow.experiment.settings import override, put, read_settings
 from fallow.learning.options import SGD, STRICT, Compute
-from fallow.plugins.nested import frozen, thawed
-from fallow.plugins.options import option_names
-from fallow.plugins.wording import sentence
-from fallow.policies import AnyPolicy
+from fallow.plugins.nested import plain, thawed
+from fallow.plugins.objects import changed_options, known_only_here
+from fallow.plugins.validation import sentence
+from fallow.policies import AnyPolicy, needs_of
 from fallow.rng import MAX_SEED
-from fallow.trackers import build_trackers
+from fallow.trackers import build_trackers, tracker_name
 
 MOST_SLOTS = 2**31 - 1
 """Slots are counted in 32 bits."""
-
 
 MOST_CLIENTS = 10**8
 """Their batteries and books alone take ten gigabytes."""
 
 
 class Experiment(BaseModel):
-    """One run, in full. The defaults are the paper's numbers."""
+    """One run, in full. The defaults are the paper's numbers.
+
+    Where a section chooses by name, it takes a name, a table of a name and its options, a class, or an object.
+
+    Raises:
+        ConfigError: A setting is unknown or wrong, or the settings together can't be run.
+
+    Example:
+        >>> from fallow.policies import VAoI
+        >>> Experiment(clients=20, policy=VAoI(k=5)) == Experiment(clients=20, policy={"name": "vaoi", "k": 5})
+        True
+        >>> Experiment(clients=5)
+        Traceback (most recent call last):
+        ...
+        fallow.errors.ConfigError: policy.k = 10 is more than clients = 5; set policy.k to at most 5.
+    """
 
     model_config = STRICT
     seed: int = Field(0, ge=0, le=MAX_SEED, description="the same seed gives the same bytes")
@@ -66,79 +82,115 @@ class Experiment(BaseModel):
     compute: Compute = Compute()
     output: Output = Output()
 
-    @classmethod
-    def parse(cls, raw: Mapping[str, Any], *, to_run: bool = True) -> "Experiment":
-        """Returns the experiment that a table of settings describes; what it does not set keeps its default.
-
-        Args:
-            raw: Settings by section.
-            to_run: Whether to check that it can be run, here and now.
-        """
-        table = {key: frozen(value) for key, value in raw.items()}
-        for section in dict.fromkeys(choice.section for choice in CHOICES):
+    def __init__(self, **settings: Any) -> None:
+        table = {key: plain(_section_table(key, value)) for key, value in settings.items()}
+        for section, cls in SECTIONS.items():
             given = table.get(section, {})
-            if isinstance(given, Mapping):
-                own = sections()[section].model_fields
-                table[section] = split_options(section, given, {name: field.default for name, field in own.items()})
+            if issubclass(cls, Choosing) and isinstance(given, Mapping):
+                defaults = {name: field.default for name, field in cls.model_fields.items() if name != "parts"}
+                table[section] = build_choices(section, given, defaults)
         try:
-            experiment = cls.model_validate(table)
+            super().__init__(**table)
         except ValidationError as error:
-            raise ConfigError(sentence(error, model=cls)) from error
-        if to_run:
-            experiment.check()
-        return experiment
+            raise ConfigError(sentence(error, model=type(self))) from None
+        self._check()
 
     @classmethod
-    def read(cls, path: Path | None, overrides: Iterable[str] = (), *, to_run: bool = True) -> "Experiment":
+    def parse(cls, table: Mapping[str, Any]) -> "Experiment":
+        """Returns the experiment that a table of settings by section describes."""
+        return cls(**table)
+
+    @classmethod
+    def read(cls, path: Path | str | None, overrides: Iterable[str] = ()) -> "Experiment":
         """Returns the experiment in a TOML file (None: the defaults), changed by ``key=value`` overrides."""
-        settings = read_settings(path)
+        settings = read_settings(None if path is None else Path(path))
         if "grid" in settings:
             raise ConfigError(f"{path} describes a grid of runs; `fallow sweep {path}` carries them out.")
         for assignment in overrides:
             override(settings, assignment)
-        return cls.parse(settings, to_run=to_run)
+        return cls(**settings)
 
     @classmethod
     def from_toml(cls, text: str) -> "Experiment":
         """Returns the experiment that `to_toml` wrote."""
-        return cls.parse(tomllib.loads(text))
+        return cls(**tomllib.loads(text))
 
     def to_toml(self) -> str:
-        """Returns the resolved config as TOML: every field, defaults included."""
+        """Returns the resolved config as TOML: every setting, defaults included."""
+        return tomli_w.dumps(thawed(self.table()))
+
+    def table(self) -> dict[str, Any]:
+        """Returns every setting by section, with the options of what is chosen beside its name; None is left out."""
         table = self.model_dump()
-        for choice in CHOICES:
-            options = getattr(self, choice.section).options
-            table[choice.section] |= {key: value for key, value in options.items() if value is not None}
-        return tomli_w.dumps(thawed(table))
+        for name, section in self:
+            if isinstance(section, Choosing):
+                table[name] |= {key: value for key, value in section.options.items() if value is not None}
+        return table
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings that differ from the defaults, by section: ``Experiment(**experiment.given)`` is the same."""
+        given: dict[str, Any] = {}
+        for name, value in self:
+            if not isinstance(value, BaseModel):
+                changed = {} if value == type(self).model_fields[name].default else {name: value}
+                given |= changed
+                continue
+            own = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
+            own = {key: held for key, held in own.items() if held != type(value).model_fields[key].default}
+            parts = value.parts.values() if isinstance(value, Choosing) else ()
+            for part in parts:
+                own |= changed_options(part)
+            if own:
+                given[name] = own
+        return given
+
+    def replace(self, **changes: Any) -> "Experiment":
+        """Returns the experiment with other settings.
+
+        Args:
+            **changes: A section or a setting without one, as in ``policy=VAoI(k=5)`` or ``seed=1``, takes the place of
+                what is there; one setting of a section is named with two underscores, as in ``energy__p=0.1``.
+
+        Example:
+            >>> Experiment(energy={"p": 0.1}).replace(energy__p=0.5, seed=1).given
+            {'seed': 1, 'energy': {'p': 0.5}}
+        """
+        settings = self.given
+        for key, value in changes.items():
+            put(settings, key.replace("__", "."), value)
+        return type(self)(**settings)
 
     def build(self, section: str, field: str = "name") -> Any:
-        """Returns what a section chooses by name, made with its options; as in ``build("policy")``."""
-        (choice,) = (one for one in CHOICES if (one.section, one.field) == (section, field))
-        chosen = getattr(self, section)
-        return choice.build(getattr(chosen, field), chosen.model_dump() | chosen.options)
+        """Returns the object that a section chooses, as in ``build("policy")`` or ``build("energy", "model")``."""
+        (choosing,) = (value for name, value in self if name == section)
+        return choosing.parts[field]
 
     def build_physics(self, policy: AnyPolicy) -> Physics:
         """Returns what does not change during the run."""
+        needs = needs_of(policy)
         return Physics(
             slots_per_epoch=self.slots_per_epoch,
             capacity=per_client("battery.capacity", self.battery.capacity, self.clients, np.int32),
             initial=per_client("battery.initial", self.battery.initial, self.clients, np.int32),
             train_cost=per_client("cost.train", self.cost.train, self.clients, np.int32),
             transmit_cost=self.cost.transmit,
-            probe_cost=self.cost.probe if getattr(policy, "probes", False) else 0,
+            probe_cost=self.cost.probe if needs.distance != "none" else 0,
             starts_per_epoch=self.starts_per_epoch,
-            ideal=getattr(policy, "ideal", False),
+            ideal=needs.ideal,
         )
 
-    def check(self) -> None:
-        """Refuses what is well written but can't be run."""
+    def __repr__(self) -> str:
+        return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
+
+    def _check(self) -> None:
+        """Raises `ConfigError` for what is well written but can't be run."""
         build_trackers(self.output.trackers)
-        policy = self.build("policy")
-        physics = self.build_physics(policy)
-        if "k" in option_names(type(policy)) and self.policy.k > self.clients:
+        physics = self.build_physics(self.build("policy"))
+        k = self.policy.options.get("k", 0)
+        if isinstance(k, int) and k > self.clients:
             raise ConfigError(
-                f"policy.k = {self.policy.k} is more than clients = {self.clients}; set policy.k to at most "
-                f"{self.clients}."
+                f"policy.k = {k} is more than clients = {self.clients}; set policy.k to at most {self.clients}."
             )
         costs = (
             ("cost.train", physics.train_cost, "ever train"),
@@ -161,7 +213,26 @@ class Experiment(BaseModel):
             )
 
 
-def sections() -> dict[str, type[BaseModel]]:
-    """Returns the sections of an experiment by name."""
-    annotations = ((name, field.annotation) for name, field in Experiment.model_fields.items())
-    return {name: kind for name, kind in annotations if isinstance(kind, type) and issubclass(kind, BaseModel)}
+def bound_to_process(experiment: Experiment) -> str | None:
+    """Returns the first class or function of an experiment that only this process knows; None if there is none.
+
+    It was given as an object and is defined in a notebook, in the script that runs, or inside a function: no other
+    process can import it.
+    """
+    chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
+    return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
+
+
+def _section_table(key: str, value: Any) -> Any:
+    """Returns what Python gave for a section, or for a setting without one, as TOML would hold it."""
+    if isinstance(value, Choosing):
+        return value.model_dump() | value.options
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if key == "learning" and isinstance(value, str):
+        return {"mode": value}
+    if key == "output" and isinstance(value, Mapping) and "trackers" in value:
+        names = value["trackers"]
+        several = isinstance(names, list | tuple)
+        return {**value, "trackers": [tracker_name(name) for name in names] if several else tracker_name(names)}
+    return as_table(key, value) if key in SECTIONS else value

@@ -8,8 +8,10 @@ from fallow.aggregation import AGGREGATIONS, STALENESS
 from fallow.data import DATASETS, PARTITIONS
 from fallow.energy import ENERGY_MODELS
 from fallow.energy.base import MOST_UNITS
-from fallow.learning.options import STRICT
+from fallow.learning.options import SGD, STRICT, Compute
 from fallow.models import MODELS
+from fallow.paper import PAPER_MU
+from fallow.plugins.options import option_values
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS
 
@@ -19,10 +21,19 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isi
 
 
 class Choosing(BaseModel):
-    """A section that chooses by name; `options` are the fields of what is chosen, and stand beside its own."""
+    """A section that chooses by name; the options of what is chosen stand beside its own fields.
+
+    Attributes:
+        parts: The objects that are chosen, by the field that names each.
+    """
 
     model_config = STRICT
-    options: dict[str, Any] = Field({}, exclude=True)
+    parts: dict[str, Any] = Field({}, exclude=True, repr=False)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of everything that is chosen, by name."""
+        return {key: value for part in self.parts.values() for key, value in option_values(part).items()}
 
 
 class Battery(BaseModel):
@@ -54,8 +65,6 @@ class PolicySection(Choosing):
     """Who trains."""
 
     name: str = Field("vaoi", description=f"{', '.join(POLICIES)}, or module:Class")
-    k: int = Field(10, ge=1, description="k: clients selected an epoch, for policies that choose k")
-    mu: float = Field(0.5, ge=0, description="μ: distance from which a change is significant; every run's ages use it")
 
 
 class Data(Choosing):
@@ -95,6 +104,14 @@ class Learning(BaseModel):
     on_divergence: Literal["stop", "drop"] = Field(
         "stop", description="a training with a loss or weights that are not finite: stop the run, or drop its update"
     )
+    ages: Literal["needed", "always"] = Field(
+        "needed",
+        description="version ages by distance: recorded when the policy needs distances, or always, at one forward "
+        "pass of every client for each new model",
+    )
+    mu: float = Field(
+        PAPER_MU, ge=0, description='μ of the ages that `ages = "always"` records, the same for every policy'
+    )
 
 
 class Aggregation(Choosing):
@@ -120,3 +137,20 @@ class Output(BaseModel):
     trackers: Names = Field(
         (), description=f"who is told while a run goes on, a name or a list: {', '.join(TRACKERS)}, or module:Class"
     )
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "energy": Energy,
+    "battery": Battery,
+    "cost": Cost,
+    "policy": PolicySection,
+    "data": Data,
+    "model": Model,
+    "learning": Learning,
+    "sgd": SGD,
+    "aggregation": Aggregation,
+    "staleness": Staleness,
+    "compute": Compute,
+    "output": Output,
+}
+"""The sections of an experiment by name."""

@@ -6,7 +6,8 @@ from typing import Any
 import tomli_w
 
 from fallow.experiment.choices import choices_in
-from fallow.experiment.experiment import Experiment, sections
+from fallow.experiment.experiment import Experiment
+from fallow.experiment.sections import SECTIONS
 from fallow.plugins.nested import thawed
 from fallow.plugins.options import describe_options
 
@@ -19,11 +20,11 @@ def annotated_toml(**chosen: str) -> str:
     """
     lines: list[str] = []
     for name, field in Experiment.model_fields.items():
-        if name not in sections():
+        if name not in SECTIONS:
             lines += _setting(name, field.default, field.description)
             continue
         lines += ["", f"[{name}]"]
-        own = {key: setting for key, setting in sections()[name].model_fields.items() if key != "options"}
+        own = {key: setting for key, setting in SECTIONS[name].model_fields.items() if key != "parts"}
         defaults = {key: setting.default for key, setting in own.items()}
         choices = choices_in(name)
         if name in chosen:

@@ -43,6 +43,7 @@ class Task:
         first_moment: h_i before the first training (reading 6).
         probe_batch: Whether B_i is drawn for each new model (reading 11).
         on_divergence: What to do with a training that comes to no finite numbers.
+        probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
         keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
     """
 
@@ -58,6 +59,7 @@ class Task:
     first_moment: Literal["infinite", "zero", "first-pass"]
     probe_batch: Literal["fresh", "fixed"]
     on_divergence: Literal["stop", "drop"]
+    probes: bool = True
     keeps_local: bool = False
 
 
@@ -81,7 +83,8 @@ class Learner:
         self.workers = Workers(task.network, compute.workers)
         clients = len(task.shards)
         self.weights = task.network.weights()
-        self.moments = first_moments(task.first_moment, self.workers, self.weights, task.train, task.shards)
+        first_moment = task.first_moment if task.probes else "infinite"
+        self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
         self.features: NDArray[np.float32] | None = None
         self.held: dict[int, Trained] = {}
         self._cohort: dict[tuple[int, int], Trained] = {}

@@ -7,7 +7,7 @@ import numpy as np
 
 from fallow.errors import ConfigError
 from fallow.models.base import OUTPUT_FEATURES, Model, Shape
-from fallow.plugins.names import did_you_mean
+from fallow.plugins.wording import did_you_mean
 from fallow.rng import Purpose, stream
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from fallow.models.auto import Auto
 from fallow.models.base import Shape
 from fallow.models.paper_cnn import PaperCNN
 from fallow.models.small_cnn import SmallCNN
-from fallow.plugins.names import import_attribute, resolve
+from fallow.plugins.names import find_outside
 from fallow.plugins.options import options_of
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ def resolve_model(name: str) -> type:
     A factory is any callable ``f(input_shape, classes, …)`` that returns an ``nn.Module``; its other parameters are the
     options of the model.
     """
-    if ":" not in name:
-        return resolve(name, MODELS, "model")
-    found = import_attribute(name, "model")
+    if name in MODELS:
+        return MODELS[name]
+    found = find_outside(name, MODELS, "model", "fallow.models")
     if isinstance(found, type) and hasattr(found, "build"):
         return found
     if not callable(found):
         raise ConfigError(f"The model '{name}' must be a function or a class; it is a {type(found).__name__}.")
-    return options_of(f"The model '{name}'", found, ["input_shape", "classes"], build)
+    return options_of(f"The model '{name}'", found, ("input_shape", "classes"), build)
 
 
 def build(factory: Callable[..., Any], options: Mapping[str, Any], input_shape: Shape, classes: int) -> "nn.Module":

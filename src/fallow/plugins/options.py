@@ -1,23 +1,49 @@
 """Options: the fields of a dataclass, or the parameters of somebody's function, checked against their annotations."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, field, fields, is_dataclass, make_dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from fallow.errors import ConfigError, FallowError
-from fallow.plugins.names import did_you_mean, in_words
 from fallow.plugins.nested import thawed
-from fallow.plugins.wording import sentence
+from fallow.plugins.validation import sentence
+from fallow.plugins.wording import did_you_mean, in_words
 
 
 def option_names(cls: type) -> set[str]:
-    """Returns the names of a class's options."""
-    return {one.name for one in fields(cls)} if is_dataclass(cls) else set()
+    """Returns the names of a class's options: the fields that it is made with."""
+    return {option.name for option in fields(cls) if option.init} if is_dataclass(cls) else set()
+
+
+def option_values(thing: Any) -> dict[str, Any]:
+    """Returns the options of an object by name, in the order of its fields."""
+    return {option.name: vars(thing)[option.name] for option in fields(thing) if option.init}
+
+
+def check_methods(what: str, cls: type, methods: Iterable[str]) -> None:
+    """Raises `ConfigError` for a class that lacks a method which others of its kind have.
+
+    Args:
+        what: The thing in words, as in "The policy 'my_module:Mine'".
+        cls: Somebody's class.
+        methods: The names that it must have.
+    """
+    for method in methods:
+        if method not in dir(cls):
+            raise ConfigError(f"{what} has no method '{method}'; it must have {' and '.join(methods)}.")
+
+
+@cache
+def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
+    """Returns what checks each option of a class; made once, because pydantic takes its time."""
+    hints = get_type_hints(cls, include_extras=True)
+    strict = ConfigDict(strict=True, allow_inf_nan=False)
+    return {name: TypeAdapter(hints[name], config=strict) for name in sorted(option_names(cls))}
 
 
 def describe_options(cls: type) -> dict[str, tuple[Any, str | None]]:
@@ -43,8 +69,7 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
     """
     if not is_dataclass(cls):
         raise ConfigError(f"{what} must be a dataclass, whose fields are its options; it is {cls.__name__}.")
-    known = {field.name: field for field in fields(cls)}
-    hints = get_type_hints(cls, include_extras=True)
+    known = {option.name: option for option in fields(cls) if option.init}
     prefix = f"{section}." if section else ""
     values: dict[str, Any] = {}
     for name, value in options.items():
@@ -52,11 +77,10 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
             raise ConfigError(
                 f"{what} has no option '{name}'" + (did_you_mean(name, known) if known else "; it has none.")
             )
-        adapter: TypeAdapter[Any] = TypeAdapter(hints[name], config=ConfigDict(strict=True, allow_inf_nan=False))
         try:
-            values[name] = _validated(adapter, value)
+            values[name] = _validated(_adapters(cls)[name], value)
         except ValidationError as error:
-            raise ConfigError(sentence(error, setting=prefix + name)) from error
+            raise ConfigError(sentence(error, setting=prefix + name)) from None
     for name, option in known.items():
         if name not in values and option.default is MISSING and option.default_factory is MISSING:
             raise ConfigError(f"{what} needs the option '{name}'; set {prefix}{name}.")
@@ -82,8 +106,11 @@ def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:
             raise max(as_tuple, as_list, key=lambda error: len(error.errors()[0]["loc"])) from None
 
 
-def options_of(what: str, function: Callable[..., Any], first: Sequence[str], method: Callable[..., Any]) -> type:
+@cache
+def options_of(what: str, function: Callable[..., Any], first: tuple[str, ...], method: Callable[..., Any]) -> type:
     """Returns a frozen dataclass whose fields are the parameters of a function, but for the first ones.
+
+    The same function gives the same class, so that what is made of it can be compared.
 
     Args:
         what: The function in words, for the error sentence.

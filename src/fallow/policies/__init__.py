@@ -1,6 +1,18 @@
 """The policies by name. A new one is one file here, one line in the table and one row in the conformance test."""
 
-from fallow.policies.base import AnyPolicy, EpochView, Mask, Policy, SlotView, Starter, checked_mask
+from fallow.policies.base import (
+    AnyPolicy,
+    Distance,
+    EpochView,
+    Mask,
+    Needs,
+    Needy,
+    Policy,
+    SlotView,
+    Starter,
+    checked_mask,
+    needs_of,
+)
 from fallow.policies.fedavg import FedAvg
 from fallow.policies.fedbacys import FedBacys
 from fallow.policies.fedbacys_odd import FedBacysOdd
@@ -28,12 +40,15 @@ POLICIES: dict[str, type] = {
 __all__ = [
     "POLICIES",
     "AnyPolicy",
+    "Distance",
     "EpochView",
     "FedAvg",
     "FedBacys",
     "FedBacysOdd",
     "FullestBattery",
     "Mask",
+    "Needs",
+    "Needy",
     "Oldest",
     "Policy",
     "RandomK",
@@ -44,4 +59,5 @@ __all__ = [
     "VAoI",
     "VAoIParameters",
     "checked_mask",
+    "needs_of",
 ]

@@ -5,12 +5,14 @@ can only narrow them.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import PolicyError
+from fallow.paper import PAPER_MU
+from fallow.plugins.wording import in_words
 
 Mask = NDArray[np.bool_]
 
@@ -32,8 +34,8 @@ class EpochView:
         transmit_cost: Units an upload costs.
         training: In training, shape (N,), bool.
         unsent: With a finished update that waits to be sent, shape (N,), bool.
-        distance: M_i, shape (N,), float32. In an energy-only run +inf (significant) or −inf (not); NaN for a
-            client that could not pay for its probe.
+        distance: M_i, shape (N,), float32, if the policy needs it; else NaN for everyone. In an energy-only run +inf
+            (significant) or −inf (not); NaN for a client that could not pay for its probe.
         delivered: Clients whose update was received in the epoch before, shape (N,), bool.
     """
 
@@ -66,12 +68,62 @@ class SlotView:
     ready: Mask
 
 
+Distance = Literal["none", "features", "parameters"]
+"""What a policy compares of two models: nothing, features of the client's data (Eq. 5), or all parameters (Eq. 2)."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a policy needs beyond batteries. What is not declared is not computed, and not paid for.
+
+    Attributes:
+        distance: Which distance `EpochView.distance` holds; its clients pay for the probe, where it has a price.
+        threshold: The distance from which the policy calls a change significant.
+        ideal: Whether the policy is a bound that sets time and energy aside: whom it selects trains and delivers in
+            every epoch, at no cost.
+    """
+
+    distance: Distance = "none"
+    threshold: float = PAPER_MU
+    ideal: bool = False
+
+    def __post_init__(self) -> None:
+        if self.distance not in get_args(Distance):
+            raise PolicyError(
+                f"The policy needs the distance {self.distance!r}; it can be one of {', '.join(get_args(Distance))}."
+            )
+        if not self.threshold >= 0:
+            raise PolicyError(f"The policy needs the threshold {self.threshold}; it must be 0 or more.")
+
+
+@runtime_checkable
+class Needy(Protocol):
+    """A policy that needs more than batteries, and says so; one without `needs` has those of ``Needs()``."""
+
+    @property
+    def needs(self) -> Needs:
+        """What is computed for it."""
+        ...
+
+
+def needs_of(policy: object) -> Needs:
+    """Returns what a policy declares that it needs; one that declares nothing needs nothing beyond batteries."""
+    try:
+        needs = policy.needs if isinstance(policy, Needy) else Needs()
+    except PolicyError:
+        raise
+    except Exception as error:  # anyone's code
+        raise PolicyError(f"The policy's needs raised {in_words(error)}.") from error
+    if not isinstance(needs, Needs):
+        raise PolicyError(f"The policy's needs are a {type(needs).__name__}; they must be a fallow.policies.Needs.")
+    return needs
+
+
 class Policy(Protocol[State]):
     """Decides who trains. A frozen dataclass whose fields are its options.
 
-    May be added: ``probes = True`` for a policy that reads `distance` (its clients pay for the probe, where it has a
-    price), ``distance = "parameters"`` for one that wants the distance between whole models (Eq. 2), ``ideal = True``
-    for a bound that ignores time and energy, and a method ``start`` (see `Starter`).
+    May be added: `needs`, for a policy that needs more than batteries (see `Needs`), and a method ``start`` (see
+    `Starter`).
     """
 
     def init(self, clients: int) -> State:

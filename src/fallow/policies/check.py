@@ -5,20 +5,30 @@ problems = check_policy(MyPolicy(k=3))
 
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
-from fallow.plugins.names import in_words
-from fallow.policies.base import AnyPolicy, EpochView, Mask, SlotView, Starter, checked_mask
+from fallow.plugins.wording import in_words
+from fallow.policies.base import AnyPolicy, EpochView, Mask, Needs, SlotView, Starter, checked_mask, needs_of
 from fallow.state import check_parts, from_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6
 SLOTS = 8
 CAPACITY = 25
+
+
+@runtime_checkable
+class ChoosesK(Protocol):
+    """A policy with an option k."""
+
+    @property
+    def k(self) -> int:
+        """Most clients that it selects in an epoch."""
+        ...
 
 
 def check_policy(policy: AnyPolicy) -> list[str]:
@@ -36,10 +46,11 @@ def check_policy(policy: AnyPolicy) -> list[str]:
     if problems:
         return problems
     try:
+        needs = needs_of(policy)
         for clients in SIZES:
-            if getattr(policy, "k", 1) > clients and clients != max(SIZES):
+            if isinstance(policy, ChoosesK) and policy.k > clients and clients != max(SIZES):
                 continue  # a config with k above the number of clients is refused before it comes to this
-            first, again = (list(_live(policy, clients)) for _ in range(2))
+            first, again = (list(_live(policy, needs, clients)) for _ in range(2))
             if not _same(first, again):
                 problems.append(
                     "The policy chose otherwise when the same epochs came a second time: it keeps memory outside its "
@@ -50,7 +61,7 @@ def check_policy(policy: AnyPolicy) -> list[str]:
     return problems
 
 
-def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
+def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
     """Takes a policy through a few epochs, checking each answer; yields its masks."""
     state = _call("init", policy.init, clients)
     first = state
@@ -58,31 +69,35 @@ def _live(policy: AnyPolicy, clients: int) -> Iterator[Mask]:
     world = np.random.default_rng(clients)
     selected = np.zeros(clients, dtype=np.bool_)
     for epoch in range(EPOCHS):
-        view = _view(world, epoch, clients, selected)
-        state, selected = _ask_twice(policy, "select", state, view, epoch)
+        view = _view(world, needs, epoch, clients, selected)
+        state, selected = _ask_twice(policy, "select", policy.select, state, view, epoch)
         check_parts("policy", state, first)
-        k = getattr(policy, "k", clients)
+        k = policy.k if isinstance(policy, ChoosesK) else clients
         if np.count_nonzero(selected) > k:
             raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
         yield selected
-        for slot in range(SLOTS if isinstance(policy, Starter) else 0):
+        if not isinstance(policy, Starter):
+            continue
+        for slot in range(SLOTS):
             ready = selected & (world.random(clients) < 0.7)
             slot_view = SlotView(slot, view.battery, frozen_copy(ready))
-            state, starts = _ask_twice(policy, "start", state, slot_view, epoch)
+            state, starts = _ask_twice(policy, "start", policy.start, state, slot_view, epoch)
             check_parts("policy", state, first)
             if (starts & ~ready).any():
                 raise PolicyError("The policy's start chose clients that are not in view.ready; it may only narrow it.")
             yield starts
 
 
-def _ask_twice(policy: AnyPolicy, hook: str, state: Any, view: EpochView | SlotView, epoch: int) -> tuple[Any, Mask]:
+def _ask_twice(
+    policy: AnyPolicy, hook: str, function: Callable[..., Any], state: Any, view: EpochView | SlotView, epoch: int
+) -> tuple[Any, Mask]:
     """Asks a hook with a state, and again with the same state out of a checkpoint."""
     before = to_arrays(state)
     itself = repr(policy)
     answers = []
     for asked_with in (state, from_arrays(state, to_arrays(state))):
         extra = (np.random.default_rng(epoch),) if hook == "select" else ()
-        answer = _call(hook, getattr(policy, hook), asked_with, view, *extra)
+        answer = _call(hook, function, asked_with, view, *extra)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise PolicyError(f"The policy's {hook} must return (state, mask); it returned a {type(answer).__name__}.")
         new_state, mask = answer
@@ -110,10 +125,13 @@ def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         raise PolicyError(f"The policy's {hook} raised {in_words(error)}{hint}.") from error
 
 
-def _view(world: np.random.Generator, epoch: int, clients: int, selected: Mask) -> EpochView:
+def _view(world: np.random.Generator, needs: Needs, epoch: int, clients: int, selected: Mask) -> EpochView:
     """Returns a made-up but possible view of an epoch's first slot."""
     committed = world.random(clients) < 0.3
     training = committed & (world.random(clients) < 0.5)
+    distance = world.exponential(1, clients).astype(np.float32)
+    if needs.distance == "none":
+        distance[:] = np.nan
     return EpochView(
         epoch=epoch,
         clients=clients,
@@ -124,7 +142,7 @@ def _view(world: np.random.Generator, epoch: int, clients: int, selected: Mask) 
         transmit_cost=1,
         training=frozen_copy(training),
         unsent=frozen_copy(committed & ~training),
-        distance=frozen_copy(world.exponential(1, clients).astype(np.float32)),
+        distance=frozen_copy(distance),
         delivered=frozen_copy(selected & (world.random(clients) < 0.5)),
     )
 

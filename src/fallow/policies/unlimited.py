@@ -1,18 +1,20 @@
 """Unlimited: everyone trains each epoch at no cost. No device can; it bounds what learning could reach."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from fallow.policies.base import EpochView, Mask
+from fallow.policies.base import EpochView, Mask, Needs
 
 
 @dataclass(frozen=True)
 class Unlimited:
     """Everyone trains each epoch at no cost: the upper bound, for which the world sets time and energy aside."""
 
-    ideal: ClassVar[bool] = True
+    @property
+    def needs(self) -> Needs:
+        """Neither time nor energy."""
+        return Needs(ideal=True)
 
     def init(self, clients: int) -> None:
         """Keeps no memory."""

@@ -1,14 +1,14 @@
 """VAoI: the k clients with the largest version age train (the paper's proposal)."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.paper import largest, next_version_age, sampled
-from fallow.policies.base import EpochView, Mask
+from fallow.paper import PAPER_MU, largest, next_version_age, sampled
+from fallow.policies.base import EpochView, Mask, Needs
 
 K = Annotated[int, Field(ge=1, description="k: clients selected an epoch")]
 Chosen = Annotated[
@@ -37,11 +37,14 @@ class VAoI:
     """The k clients with the largest version age train: Algorithm 2, with the options of readings 5 and 7."""
 
     k: K = 10
-    mu: Annotated[float, Field(ge=0, description="μ: distance from which a change is significant")] = 0.5
+    mu: Annotated[float, Field(ge=0, description="μ: distance from which a change is significant")] = PAPER_MU
     choice: Chosen = "top-k"
     reset: Reset = "selected"
 
-    probes: ClassVar[bool] = True
+    @property
+    def needs(self) -> Needs:
+        """The distance between features (Eq. 5), significant from μ on."""
+        return Needs(distance="features", threshold=self.mu)
 
     def init(self, clients: int) -> Ages:
         """Every age is zero at first."""

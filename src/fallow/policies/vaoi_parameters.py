@@ -1,12 +1,13 @@
 """VAoI by parameters: the version age of Eq. (2), with the distance over all of the model's parameters."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
-from fallow.policies.base import EpochView, Mask
+from fallow.paper import PAPER_MU
+from fallow.policies.base import EpochView, Mask, Needs
 from fallow.policies.vaoi import Ages, Chosen, K, Reset, VAoI
 
 
@@ -17,12 +18,14 @@ class VAoIParameters:
     k: K = 10
     threshold: Annotated[
         float, Field(ge=0, description="μ of Eq. (2): distance between whole models from which a change is significant")
-    ] = 0.5
+    ] = PAPER_MU
     choice: Chosen = "top-k"
     reset: Reset = "selected"
 
-    probes: ClassVar[bool] = True
-    distance: ClassVar[str] = "parameters"
+    @property
+    def needs(self) -> Needs:
+        """The distance between whole models (Eq. 2), significant from the threshold on."""
+        return Needs(distance="parameters", threshold=self.threshold)
 
     def init(self, clients: int) -> Ages:
         """Every age is zero at first."""

@@ -8,12 +8,12 @@ from fallow.runs.reader import read_settings
 
 
 def read_experiment(directory: Path) -> Experiment:
-    """Returns the experiment of a run directory; whether it could be run here does not matter.
+    """Returns the experiment of a run directory.
 
-    Unlike ``reader.read_settings``, this imports what the config names.
+    Unlike ``reader.read_settings``, this imports what the config names, and checks that it can be run here.
     """
     read_settings(directory)
-    return Experiment.read(directory / CONFIG, to_run=False)
+    return Experiment.read(directory / CONFIG)
 
 
 def as_begun(experiment: Experiment | None, directory: Path) -> Experiment:
@@ -27,8 +27,6 @@ def as_begun(experiment: Experiment | None, directory: Path) -> Experiment:
         ConfigError: What the config says can't be run here.
     """
     if experiment is None:
-        experiment = read_experiment(directory)
-        experiment.check()
-        return experiment
+        return read_experiment(directory)
     strategy = read_settings(directory).get("compute", {}).get("strategy", experiment.compute.strategy)
     return experiment.model_copy(update={"compute": experiment.compute.model_copy(update={"strategy": strategy})})

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fallow.errors import FallowError
-from fallow.plugins.names import did_you_mean
+from fallow.plugins.wording import did_you_mean
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
 

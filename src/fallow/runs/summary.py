@@ -61,6 +61,7 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
     packages = ("fallow", "numpy", "pyarrow", *(("torch",) if engine.learner else ()))
     return {
         "policy": experiment.policy.name,
+        "ages": engine.ages,
         "seed": experiment.seed,
         "clients": experiment.clients,
         "epochs": experiment.epochs,
@@ -69,7 +70,7 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "stored": int(world.battery.sum(dtype=np.int64)),
         "energy_total": engine.energy_total,
         "energy_per_client_epoch": engine.energy_total / experiment.clients / experiment.epochs,
-        **{name: getattr(totals, name) / experiment.epochs for name in MEANS},
+        **{name: None if engine.ages == "none" else getattr(totals, name) / experiment.epochs for name in MEANS},
         "clients_never_delivered": int(np.count_nonzero(world.uploads == 0)),
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
@@ -85,9 +86,3 @@ def jain_index(shares: NDArray[np.float64]) -> float | None:
 def to_json(summary: dict[str, Any]) -> bytes:
     """Returns the bytes of summary.json."""
     return (json.dumps(summary, indent=2) + "\n").encode()
-
-
-def mean_and_spread(values: list[float], digits: int) -> str:
-    """Returns the mean of some runs, and the standard deviation over them where there are several."""
-    mean = f"{np.mean(values):,.{digits}f}"
-    return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):,.{digits}f}"

@@ -3,12 +3,13 @@
 import csv
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-
-from fallow.runs.event_table import EVENT_SCHEMA, events_table
 from fallow.simulation.records import EpochRecord
 from fallow.storage.files import PART
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 
 class Tables:
@@ -30,6 +31,10 @@ class Tables:
         """Writes a row, and the events behind it."""
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
         if record.events:
+            import pyarrow.parquet as pq  # only for those who write events
+
+            from fallow.runs.event_table import EVENT_SCHEMA, events_table
+
             if self._events is None:
                 self._folder.mkdir(exist_ok=True)
                 self._part = self._folder / f"{record.epoch:09}.parquet"
@@ -60,6 +65,10 @@ class Tables:
 
 def join_events(parts: Path, path: Path) -> None:
     """Joins the parts of the events, in order, into one file."""
+    import pyarrow.parquet as pq
+
+    from fallow.runs.event_table import EVENT_SCHEMA
+
     whole = path.with_name(path.name + PART)
     with pq.ParquetWriter(whole, EVENT_SCHEMA) as writer:
         for part in sorted(parts.glob("*.parquet")):

@@ -16,8 +16,9 @@ from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.experiment import Experiment
 from fallow.paper import next_version_age
-from fallow.policies import EpochView, Mask, Starter
+from fallow.policies import EpochView, Mask, Starter, needs_of
 from fallow.rng import Purpose, bernoulli, stream
+from fallow.simulation.ages import Ages, recorded_ages
 from fallow.simulation.events import Happenings
 from fallow.simulation.records import EpochRecord, with_ages
 from fallow.simulation.world import World
@@ -32,6 +33,7 @@ class Engine:
         epoch: The next epoch, t.
         world: Batteries and what their owners do.
         learner: The global model and the clients' memories; None in an energy-only run.
+        ages: What the recorded version ages are counted by.
         policy_state: The memory of the policy.
         age_selected: Version ages, reset when selected, shape (N,), int32.
         age_delivered: Version ages, reset when an update is received, shape (N,), int32.
@@ -45,6 +47,9 @@ class Engine:
         """Builds everything; `workers` stands in for compute.workers, and changes no result."""
         self.experiment = experiment
         self.policy = experiment.build("policy")
+        self.needs = needs_of(self.policy)
+        self.ages: Ages
+        self.ages, self._mu = recorded_ages(experiment.learning, self.needs)
         self.world = World(experiment.build_physics(self.policy))
         self._harvest = experiment.build("energy", "model").prepare(
             experiment.seed, experiment.clients, experiment.slots_per_epoch
@@ -53,7 +58,13 @@ class Engine:
         if experiment.learning.mode == "train":
             from fallow.simulation.task import build_learner  # PyTorch takes seconds to load: only for those who train
 
-            self.learner = build_learner(experiment, self.world.physics.train_cost, self.policy, workers)
+            self.learner = build_learner(
+                experiment,
+                self.world.physics.train_cost,
+                probes=self.ages == "features",
+                keeps_local=self.needs.distance == "parameters",
+                workers=workers,
+            )
             measured = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
             self.experiment = experiment.model_copy(update={"compute": measured})
         self.epoch = 0
@@ -80,10 +91,15 @@ class Engine:
             watch=watch,
         )
         learnt, dropped = self._learn(now) if self.learner else ({}, {})
-        mu = self.experiment.policy.mu
-        kept = np.flatnonzero(~(self._distance >= mu)) if self.experiment.output.events else None
-        self.age_selected = next_version_age(self.age_selected, self._distance, mu, now.selected)
-        self.age_delivered = next_version_age(self.age_delivered, self._distance, mu, now.delivered)
+        kept = np.zeros(0, dtype=np.intp)
+        mean_ages: dict[str, Any] = {}
+        if self.ages != "none":
+            if self.experiment.output.events:
+                kept = np.flatnonzero(~(self._distance >= self._mu))
+            self.age_selected = next_version_age(self.age_selected, self._distance, self._mu, now.selected)
+            self.age_delivered = next_version_age(self.age_delivered, self._distance, self._mu, now.delivered)
+            mean_ages["mean_age_selected"] = float(self.age_selected.mean())
+            mean_ages["mean_age_delivered"] = float(self.age_delivered.mean())
         self.delivered = now.delivered
         consumed_tx = 0 if physics.ideal else now.uploads * physics.transmit_cost
         consumed_probe = now.probes * physics.probe_cost
@@ -102,9 +118,8 @@ class Engine:
             finishes=now.finishes,
             uploads=now.uploads,
             stale_uploads=now.stale_uploads,
-            mean_age_selected=float(self.age_selected.mean()),
-            mean_age_delivered=float(self.age_delivered.mean()),
-            events=[] if kept is None else with_ages(now.events, kept, dropped),
+            events=with_ages(now.events, kept, dropped) if self.experiment.output.events else [],
+            **mean_ages,
             **learnt,
         )
         self.epoch += 1
@@ -182,16 +197,20 @@ class Engine:
         return learnt, dropped
 
     def _distances(self, slot: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Returns M_i of this epoch, and the distance that the policy asks for, each of shape (N,).
+        """Returns the distances that ages are counted by, and those that the policy needs, each of shape (N,).
 
-        Without learning M_i is beyond or below every threshold, by chance.
+        NaN where there are none. Without learning M_i is beyond or below every threshold, by chance.
         """
         if self.learner:
             # Whose last batch ran in this very slot has a new h_i: line 7 comes before the probe of line 13.
             for client in np.flatnonzero(self.world.committed & (self.world.free_at == slot + 1)).tolist():
                 self.learner.finish(client)
-            features = self.learner.distances(self.epoch)
-            return features, self.learner.parameter_distances() if self.learner.task.keeps_local else features
+            measured = {"none": np.broadcast_to(np.float32(np.nan), self.experiment.clients)}
+            if self.learner.task.probes:
+                measured["features"] = self.learner.distances(self.epoch)
+            if self.learner.task.keeps_local:
+                measured["parameters"] = self.learner.parameter_distances()
+            return measured[self.ages], measured[self.needs.distance]
         significance, clients = self.experiment.learning.significance, self.experiment.clients
         if significance == 1:
             always = np.broadcast_to(np.float32(np.inf), clients)
@@ -216,7 +235,7 @@ class Engine:
             transmit_cost=physics.transmit_cost,
             training=frozen_copy(world.training(slot)),
             unsent=frozen_copy(world.unsent(slot)),
-            distance=frozen_copy(np.where(paid, distance, np.float32(np.nan))),
+            distance=frozen_copy(np.where(paid & (self.needs.distance != "none"), distance, np.float32(np.nan))),
             delivered=frozen_copy(self.delivered),
         )
         rng = stream(self.experiment.seed, Purpose.SELECT, self.epoch)

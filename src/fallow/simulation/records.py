@@ -24,7 +24,7 @@ class EpochRecord:
         selected: Clients selected.
         starts: Trainings started; likewise finishes and uploads.
         stale_uploads: Uploads whose training started in an earlier epoch.
-        mean_age_selected: Mean version age at the epoch's end, if being selected resets it.
+        mean_age_selected: Mean version age at the epoch's end, if being selected resets it; None without ages.
         mean_age_delivered: The same, if an update received resets it.
         train_loss: With learning: mean loss of the trainings started; None if none was.
         aggregated: With learning: updates that went into the model.
@@ -47,8 +47,8 @@ class EpochRecord:
     finishes: int
     uploads: int
     stale_uploads: int
-    mean_age_selected: float
-    mean_age_delivered: float
+    mean_age_selected: float | None = None
+    mean_age_delivered: float | None = None
     train_loss: float | None = None
     aggregated: int | None = None
     dropped: int | None = None

@@ -9,13 +9,25 @@ from fallow.experiment import Experiment
 from fallow.learning.learner import Learner, Task
 from fallow.learning.network import build_network, check_device
 from fallow.learning.samples import samples_from_arrays
-from fallow.policies import AnyPolicy
 
 
 def build_learner(
-    experiment: Experiment, train_cost: NDArray[np.int32], policy: AnyPolicy, workers: int | None = None
+    experiment: Experiment,
+    train_cost: NDArray[np.int32],
+    *,
+    probes: bool = True,
+    keeps_local: bool = False,
+    workers: int | None = None,
 ) -> Learner:
-    """Returns the learner of an experiment: the same data, parts and w(0) for every policy of a seed."""
+    """Returns the learner of an experiment: the same data, parts and w(0) for every policy of a seed.
+
+    Args:
+        experiment: What is run.
+        train_cost: κ_i, shape (N,), int32.
+        probes: Whether distances between features are measured (Eq. 5).
+        keeps_local: Whether clients keep their last model, for distances between parameters (Eq. 2).
+        workers: In place of compute.workers.
+    """
     device = experiment.compute.device
     check_device(device)
     dataset = load_dataset(experiment)
@@ -45,7 +57,8 @@ def build_learner(
         first_moment=experiment.learning.first_moment,
         probe_batch=experiment.learning.probe_batch,
         on_divergence=experiment.learning.on_divergence,
-        keeps_local=getattr(policy, "distance", "features") == "parameters",
+        probes=probes,
+        keeps_local=keeps_local,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
     return Learner(task, compute)

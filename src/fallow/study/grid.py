@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from fallow.sweeps.grid import Grid
+from fallow.sweeps.axes import Grid
 
 Scale = Literal["smoke", "half", "full"]
 
@@ -14,7 +14,7 @@ NAMES = {"vaoi": "VAoI", "fedavg": "FedAvg", "fedbacys": "FedBacys", "fedbacys-o
 COMMON: dict[str, Any] = {
     "data": {"name": "cifar10", "samples_per_client": 300},
     "model": {"name": "paper-cnn"},
-    "learning": {"mode": "train", "eval_every": 10},
+    "learning": {"mode": "train", "eval_every": 10, "ages": "always"},
     "compute": {"strategy": "spread"},
     "output": {"events": False},
 }

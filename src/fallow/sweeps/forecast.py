@@ -10,6 +10,7 @@ from fallow.experiment import Experiment
 from fallow.processors import available_processors
 from fallow.runs.layout import is_finished
 from fallow.simulation.engine import Engine
+from fallow.sweeps.checks import check_directories
 from fallow.sweeps.grid import PlannedRun
 
 
@@ -36,7 +37,11 @@ def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
     Args:
         runs: Of which some may be finished.
         workers: How many run at a time; 0 is one for each processor.
+
+    Raises:
+        RunDirectoryError: If a run can't be carried out in its directory.
     """
+    check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
     at_once = min(workers or available_processors(), max(len(left), 1))
     kinds: dict[str, list[PlannedRun]] = {}
@@ -50,7 +55,8 @@ def estimate_seconds(experiment: Experiment) -> float:
     """Returns about how long a run takes with one thread.
 
     The run is lived through without learning, which takes a second at most for the paper's numbers and counts its
-    trainings, its new models (each is probed) and its evaluations. Then one of each is timed.
+    trainings, its new models (each is probed, where ages or the policy need it) and its evaluations. Then one of each
+    is timed.
     """
     quiet = experiment.output.model_copy(update={"events": False})
     dry = experiment.learning.model_copy(update={"mode": "none"})
@@ -64,7 +70,8 @@ def estimate_seconds(experiment: Experiment) -> float:
     assert learner is not None  # noqa: S101
     some = np.arange(min(experiment.clients, 8))
     training = _timed(lambda: learner.train([(0, some)], 0)) / some.size
-    probe, evaluation = _timed(lambda: learner.distances(0)), _timed(learner.evaluate)
+    probe = _timed(lambda: learner.distances(0)) if learner.task.probes else 0.0
+    evaluation = _timed(learner.evaluate)
     new_models = sum(record.uploads > 0 for record in records)
     evaluations = -(-experiment.epochs // experiment.learning.eval_every)
     trainings = sum(record.starts for record in records)

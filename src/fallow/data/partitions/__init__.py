@@ -11,4 +11,4 @@ PARTITIONS: dict[str, type] = {
     "one-class": OneClass,
 }
 
-__all__ = ["PARTITIONS", "Partition", "samples_per_client"]
+__all__ = ["PARTITIONS", "Dirichlet", "Iid", "OneClass", "Partition", "samples_per_client"]

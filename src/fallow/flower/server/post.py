@@ -11,7 +11,7 @@ from fallow.flower.server.exchange import exchange
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.inbox import read_answer
 from fallow.flower.wire.messages import Order, Outcome, Query, Standing, to_bytes, to_records, version_of
-from fallow.policies import AnyPolicy, Starter
+from fallow.policies import AnyPolicy, Starter, needs_of
 from fallow.state import take_rows, to_arrays
 
 
@@ -28,9 +28,9 @@ class Post:
 
     def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:
         self.policy, self.slots_per_epoch = policy, slots_per_epoch
-        self.distance = getattr(policy, "distance", "features") if getattr(policy, "probes", False) else "none"
+        needs = needs_of(policy)
+        self.distance, self._ideal = needs.distance, needs.ideal
         self.reply_seconds, self.query_seconds = reply_seconds, min(query_seconds, reply_seconds)
-        self._ideal = bool(getattr(policy, "ideal", False))
         self._has: dict[int, str] = {}  # the model that each node is known to have
         self._chosen: set[int] = set()  # nodes whose last order needed the model: only these show that they have it
 

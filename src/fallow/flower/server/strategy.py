@@ -27,7 +27,7 @@ from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
 from fallow.flower.wire.messages import flattened, from_array_record, named, to_array_record
 from fallow.paper import next_version_age
-from fallow.policies import AnyPolicy
+from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
 
 LOCK_SECONDS = 120.0
@@ -242,8 +242,8 @@ class FallowStrategy(Strategy):
             "train_loss": float(np.mean([loss for _, loss in received])) if received else None,
         }
         if self.post.distance != "none":
-            mu = float(getattr(self.policy, "mu", 0.5))
-            federation.age = next_version_age(federation.age, self._distances, mu, delivered)
+            threshold = needs_of(self.policy).threshold
+            federation.age = next_version_age(federation.age, self._distances, threshold, delivered)
             self._row["mean_age"] = float(federation.age.mean()) if federation.age.size else None
         metrics = MetricRecord()
         metrics.update({key: value for key, value in self._row.items() if isinstance(value, int | float)})

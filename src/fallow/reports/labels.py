@@ -1,0 +1,48 @@
+"""Which classes each client's samples are of, computed again from the settings."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load, partition, samples_per_client
+from fallow.errors import FallowError
+from fallow.plugins.options import option_names
+from fallow.reports.differences import say
+from fallow.reports.runs import ReportedRun
+
+MOST_CLIENTS = 200
+"""A mix of more clients can't be read."""
+
+
+def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
+    """Returns the samples of each class that each client has, shape (N, classes), int64.
+
+    None where nothing was learnt, where there are too many clients to draw, or where the dataset is not one of Fallow's
+    own or is not here: a report fetches nothing and runs nobody else's code.
+    """
+    settings = run.settings
+    name, parts = settings.get("data.name"), settings.get("data.partition")
+    if not run.learns or settings["clients"] > MOST_CLIENTS or name not in DATASETS or parts not in PARTITIONS:
+        return None
+    if not is_ready(name):
+        return None
+    try:
+        dataset = load(name, seed=settings["seed"], **_given(run, DATASETS[name]))
+        clients = settings["clients"]
+        samples = samples_per_client(settings["data.samples_per_client"], len(dataset.y), clients)
+        shares = partition(parts, dataset.y, clients, samples, settings["seed"], _given(run, PARTITIONS[parts]))
+    except (FallowError, KeyError):
+        return None  # the page does without
+    return label_mix(dataset.y, shares, dataset.classes)
+
+
+def mix_key(run: ReportedRun) -> str:
+    """Returns what tells the label mixes of two runs apart."""
+    chosen = {key: say(value) for key, value in run.settings.items() if key.startswith("data.")}
+    return repr((sorted(chosen.items()), run.settings["seed"], run.settings["clients"], run.learns))
+
+
+def _given(run: ReportedRun, cls: type) -> dict[str, Any]:
+    names = option_names(cls)
+    return {name: run.settings[f"data.{name}"] for name in sorted(names) if f"data.{name}" in run.settings}

@@ -1,0 +1,71 @@
+"""From run directories to the files of a report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fallow.errors import RunDirectoryError
+from fallow.reports.contents import gather
+from fallow.reports.figures import draw_figures
+from fallow.reports.page import build_page
+from fallow.reports.runs import Unfinished, read_runs
+
+PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a report came to.
+
+    Attributes:
+        page: The HTML file.
+        figures: PDF and PNG files.
+        runs: Finished runs, which are shown.
+        unfinished: Runs that are only named.
+    """
+
+    page: Path
+    figures: tuple[Path, ...]
+    runs: int
+    unfinished: tuple[Unfinished, ...]
+
+
+def report(*directories: str | Path, out: str | Path = "report") -> Written:
+    """Writes report.html, one file that works offline, and figures as PDF and PNG.
+
+    Args:
+        *directories: Run directories, or folders that contain them at any depth.
+        out: The folder of the report; files of an earlier report are replaced.
+
+    Raises:
+        RunDirectoryError: There is no finished run, or the report can't be written.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> import fallow
+        >>> folder = mkdtemp()
+        >>> _ = fallow.run(fallow.Experiment(epochs=3), out=f"{folder}/run", progress=False)
+        >>> fallow.report(f"{folder}/run", out=f"{folder}/report").page.name
+        'report.html'
+    """
+    if not directories:
+        raise RunDirectoryError("There is nothing to report on; give run directories, or folders that contain them.")
+    return write_report([Path(directory) for directory in directories], Path(out))
+
+
+def write_report(folders: Sequence[Path], out: Path) -> Written:
+    """Writes the page and the figures of all runs in some folders. The same runs give the same bytes.
+
+    Args:
+        folders: Run directories, or folders that contain them at any depth.
+        out: The folder of the report; files of an earlier report are replaced.
+    """
+    runs, unfinished = read_runs(folders)
+    page = build_page(gather(runs, unfinished))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / PAGE).write_text(page, encoding="utf-8")
+        figures = draw_figures(runs, out)
+    except OSError as error:
+        raise RunDirectoryError(f"The report can't be written to {out}: {error.strerror or error}.") from error
+    return Written(out / PAGE, figures, len(runs), tuple(unfinished))

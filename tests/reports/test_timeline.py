@@ -1,0 +1,117 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fallow.errors import FallowError
+from fallow.experiment import Experiment
+from fallow.reports.activity import Events, read_events
+from fallow.reports.runs import ReportedRun, read_runs
+from fallow.reports.timeline import choose_clients, choose_window, make_window, replay
+from fallow.runs.event_table import KINDS
+from fallow.simulation.engine import Engine
+from tests.reports.made_runs import SMALL, live
+
+WORLDS: dict[str, dict[str, Any]] = {
+    "vaoi": {},
+    "fedavg": {"policy.name": "fedavg", "energy.p": 0.8},
+    "fedbacys": {"policy.name": "fedbacys", "energy.p": 0.9},
+    "fedbacys-odd": {"policy.name": "fedbacys-odd", "energy.p": 0.9},
+    "probes that cost": {"cost.probe": 2, "energy.p": 0.7},
+    "no costs at all": {"policy.name": "unlimited"},
+    "unequal clients": {"battery.capacity": [9, 25, 25, 30, 40, 12], "cost.train": [9, 20, 5, 30, 7, 12]},
+    "one start an epoch": {"starts_per_epoch": 1, "cost.train": 4, "policy.name": "fedavg"},
+    "a full beginning": {"battery.initial": 25, "energy.p": [0, 0.1, 0.2, 0.3, 0.4, 1]},
+}
+
+
+def read(directory: Path) -> ReportedRun:
+    return read_runs([directory])[0][0]
+
+
+def lived(settings: dict[str, Any]) -> list[np.ndarray]:
+    """The batteries at the end of every slot, as the engine's own world has them."""
+    engine = Engine(Experiment.read(None, [f"{name}={json.dumps(value)}" for name, value in settings.items()]))
+    levels: list[np.ndarray] = []
+    for _ in range(engine.experiment.epochs):
+        engine.step(watch=lambda _slot, world: levels.append(world.battery.copy()))
+    return levels
+
+
+@pytest.mark.parametrize("changes", WORLDS.values(), ids=WORLDS.keys())
+def test_replayed_batteries_are_those_of_the_engine(tmp_path: Path, changes: dict[str, Any]) -> None:
+    settings = SMALL | changes
+    run = read(live(tmp_path / "run", **changes))
+    battery, _ = replay(run, read_events(run, KINDS), (2, 8), [0, 3, 5])
+    levels = np.stack(lived(settings), axis=1)
+    assert np.array_equal(battery, levels[[0, 3, 5], 2 * 30 :])
+
+
+def test_the_harvest_of_a_window_explains_its_batteries(tmp_path: Path) -> None:
+    run = read(live(tmp_path / "run", policy__name="fedavg", battery__capacity=1000))
+    battery, harvest = replay(run, read_events(run, KINDS), (0, 8), list(range(6)))
+    spent = run.summary["energy_total"]
+    assert harvest.sum() == battery[:, -1].sum() + spent == run.summary["harvested"]
+
+
+def test_a_trace_that_is_there_is_replayed_and_one_that_changed_is_noticed(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("units\n" + "1\n0\n2\n" * 20)
+    run = read(live(tmp_path / "run", energy__model="trace", energy__path=str(trace), energy__p=None))
+    events = read_events(run, KINDS)
+    battery, harvest = replay(run, events, (0, 1), [0])
+    assert harvest[0, :4].tolist() == [1, 0, 2, 1]
+    assert battery[0, :4].tolist() == [1, 1, 3, 4]
+    trace.write_text("units\n" + "0\n0\n2\n" * 20)
+    with pytest.raises(FallowError, match="epoch 0 comes to other sums"):
+        replay(run, events, (0, 1), [0])
+    trace.unlink()
+    window = make_window(run, events, (0, 1), [0])
+    assert window.battery is None
+    assert "can't be read" in window.why_no_battery
+
+
+def test_somebody_elses_harvest_is_not_run(tmp_path: Path) -> None:
+    run = read(live(tmp_path / "run"))
+    other = ReportedRun(run.name, run.directory, {**run.settings, "energy.model": "os:system"}, run.summary, run.epochs)
+    window = make_window(other, read_events(run, KINDS), (0, 1), [0])
+    assert "'os:system' is not one of Fallow's own" in window.why_no_battery
+    assert len(window.states[0]) == 30
+
+
+def events(*rows: tuple[str, int, int]) -> Events:
+    """Events as (kind, slot, client), four slots an epoch."""
+    kind, slot, client = zip(*rows, strict=True)
+    slots = np.array(slot, dtype=np.int32)
+    codes = np.array([KINDS.index(one) for one in kind], dtype=np.int8)
+    return Events(slots // 4, slots, np.array(client, dtype=np.int32), codes)
+
+
+def test_states_worked_by_hand() -> None:
+    settings = {"clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
+    run = ReportedRun("run", Path("run"), settings, {}, {})
+    what = events(
+        ("keep", 0, 0),
+        ("select", 0, 0),
+        ("start", 1, 0),
+        ("finish", 3, 0),
+        ("upload", 6, 0),
+        ("drop", 6, 0),
+        ("start", 7, 0),
+        ("start", 9, 1),
+    )
+    whole = make_window(run, what, (0, 3), [0, 1])
+    assert whole.states == ["011122311111", "000000000111"]
+    assert whole.selected == [[0], []]
+    assert make_window(run, what, (1, 2), [0, 1]).states == ["2231", "0000"]
+
+
+def test_the_window_is_the_first_in_which_enough_clients_start() -> None:
+    starts = events(*(("start", 4 * 9 + client % 4, client) for client in range(12)))
+    window = choose_window(starts, epochs=50, most_epochs=50)
+    assert window == (4, 10)
+    assert choose_clients(starts, window, clients=40) == list(range(12))
+    assert choose_window(starts, epochs=50, most_epochs=3) == (0, 3)
+    assert choose_clients(starts, (0, 3), clients=5) == [0, 1, 2, 3, 4]

@@ -1,0 +1,164 @@
+"""What everything with a name must keep to, whatever its kind. A new one adds its row; without it, this fails."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+import torch
+
+from fallow.aggregation import AGGREGATIONS, STALENESS, Update, aggregate
+from fallow.aggregation.absent import All
+from fallow.aggregation.buffered import Buffered
+from fallow.aggregation.received import Received
+from fallow.aggregation.shrinkage import Shrinkage
+from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial
+from fallow.data import DATASETS, PARTITIONS
+from fallow.data.cifar10 import Cifar10
+from fallow.data.digits import Digits
+from fallow.data.fashion_mnist import FashionMnist
+from fallow.data.partitions.dirichlet import Dirichlet
+from fallow.data.partitions.iid import Iid
+from fallow.data.partitions.one_class import OneClass
+from fallow.data.synthetic import Synthetic
+from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
+from fallow.energy.base import checked_units
+from fallow.models import MODELS, Auto, PaperCNN, SmallCNN
+from fallow.policies import (
+    POLICIES,
+    FedAvg,
+    FedBacys,
+    FedBacysOdd,
+    FullestBattery,
+    Oldest,
+    RandomK,
+    RoundRobin,
+    Unlimited,
+    VAoI,
+    VAoIParameters,
+)
+from fallow.policies.check import check_policy
+from fallow.trackers import TRACKERS
+from fallow.trackers.mlflow import MLflow
+from fallow.trackers.tensorboard import TensorBoard
+
+POLICY_ROWS = {
+    "vaoi": VAoI(k=3),
+    "fedavg": FedAvg(),
+    "fedbacys": FedBacys(groups=2),
+    "fedbacys-odd": FedBacysOdd(groups=2),
+    "random-k": RandomK(k=3),
+    "round-robin": RoundRobin(k=3),
+    "oldest": Oldest(k=3),
+    "fullest-battery": FullestBattery(k=3),
+    "unlimited": Unlimited(),
+    "vaoi-parameters": VAoIParameters(k=3),
+}
+ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
+DATASET_ROWS = {
+    "digits": Digits(),
+    "cifar10": Cifar10(),
+    "fashion-mnist": FashionMnist(),
+    "synthetic": Synthetic(samples=60, test_samples=20),
+}
+PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass()}
+MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
+AGGREGATION_ROWS = {"received": Received(), "all": All(), "shrinkage": Shrinkage(), "buffered": Buffered(m=2)}
+STALENESS_ROWS = {"constant": Constant(), "polynomial": Polynomial(), "hinge": Hinge(), "discard": Discard()}
+TRACKER_ROWS = {"tensorboard": TensorBoard, "mlflow": MLflow}
+
+TABLES: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
+    (POLICIES, POLICY_ROWS),
+    (ENERGY_MODELS, ENERGY_ROWS),
+    (DATASETS, DATASET_ROWS),
+    (PARTITIONS, PARTITION_ROWS),
+    (MODELS, MODEL_ROWS),
+    (AGGREGATIONS, AGGREGATION_ROWS),
+    (STALENESS, STALENESS_ROWS),
+    (TRACKERS, TRACKER_ROWS),
+]
+WITH_OPTIONS = [row for _, rows in TABLES[:-1] for row in rows.values()]
+
+
+@pytest.mark.parametrize(("table", "rows"), TABLES)
+def test_every_name_has_its_row(table: Mapping[str, Any], rows: Mapping[str, Any]) -> None:
+    assert list(table) == list(rows)
+    for name, row in rows.items():
+        assert table[name] is (row if isinstance(row, type) else type(row))
+
+
+@pytest.mark.parametrize("row", WITH_OPTIONS, ids=lambda row: type(row).__name__)
+def test_options_are_frozen_and_described(row: Any) -> None:
+    assert is_dataclass(row)
+    assert type(row).__dataclass_params__.frozen
+    assert type(row).__doc__
+    hints = get_type_hints(type(row), include_extras=True)
+    for option in fields(row):
+        described = getattr(hints[option.name], "__metadata__", ())
+        assert any(getattr(extra, "description", None) for extra in described), f"{option.name} has no description"
+
+
+@pytest.mark.parametrize("policy", POLICY_ROWS.values(), ids=POLICY_ROWS)
+def test_a_policy_keeps_its_contract(policy: Any) -> None:
+    assert check_policy(policy) == []
+
+
+@pytest.mark.parametrize("model", ENERGY_ROWS.values(), ids=ENERGY_ROWS)
+def test_a_harvest_is_whole_units_and_a_function_of_the_epoch(model: Any, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roofs.csv").write_text("1\n0\n2\n", encoding="utf-8")
+    harvest = model.prepare(7, 5, 12)
+    epochs = {epoch: [checked_units(row, 5).tolist() for row in harvest(epoch)] for epoch in (3, 0, 1)}
+    assert all(len(slots) == 12 for slots in epochs.values())
+    again = model.prepare(7, 5, 12)
+    assert [checked_units(row, 5).tolist() for row in again(3)] == epochs[3]
+
+
+@pytest.mark.parametrize("dataset", DATASET_ROWS.values(), ids=DATASET_ROWS)
+def test_a_dataset_is_whole_and_the_same_for_the_same_seed(dataset: Any) -> None:
+    if hasattr(dataset, "published"):
+        pytest.skip("fetched data is tested where it is fetched (tests/data)")
+    first, second = dataset.load(3, None), dataset.load(3, None)
+    first.check()
+    np.testing.assert_array_equal(first.x, second.x)
+    np.testing.assert_array_equal(first.y, second.y)
+
+
+@pytest.mark.parametrize("partition", PARTITION_ROWS.values(), ids=PARTITION_ROWS)
+def test_a_partition_gives_everyone_as_much_and_nothing_twice(partition: Any) -> None:
+    y = np.repeat(np.arange(4), 50)
+    parts = partition.split(y, 8, 20, seed=1)
+    assert parts.shape == (8, 20)
+    assert np.unique(parts).size == 160
+    np.testing.assert_array_equal(parts, partition.split(y, 8, 20, seed=1))
+
+
+@pytest.mark.parametrize("model", MODEL_ROWS.values(), ids=MODEL_ROWS)
+def test_a_model_turns_images_into_logits(model: Any) -> None:
+    module = model.build((3, 32, 32), 7)
+    assert module(torch.zeros(2, 3, 32, 32)).shape == (2, 7)
+
+
+@pytest.mark.parametrize("rule", AGGREGATION_ROWS.values(), ids=AGGREGATION_ROWS)
+def test_an_aggregation_stays_between_the_model_and_its_updates(rule: Any) -> None:
+    sizes = np.array([10, 30])
+    updates = [Update(0, 0, np.array([2.0, 2.0], dtype=np.float32), 10), Update(1, 0, np.ones(2, np.float32), 30)]
+    _, weights = aggregate(rule, rule.init(2, sizes), np.zeros(2, dtype=np.float32), updates)
+    assert weights.dtype == np.float32
+    assert np.all((weights > 0) & (weights <= 2))
+
+
+@pytest.mark.parametrize("rule", STALENESS_ROWS.values(), ids=STALENESS_ROWS)
+def test_a_discount_begins_at_one_and_never_grows(rule: Any) -> None:
+    discounts = [rule.discount(epochs) for epochs in range(20)]
+    assert discounts[0] == 1
+    assert discounts == sorted(discounts, reverse=True)
+    assert discounts[-1] >= 0
+
+
+@pytest.mark.parametrize("tracker", TRACKER_ROWS.values(), ids=TRACKER_ROWS)
+def test_a_tracker_can_begin_log_and_end(tracker: Any) -> None:
+    assert tracker.__doc__
+    assert all(callable(vars(tracker)[method]) for method in ("begin", "log", "end"))
