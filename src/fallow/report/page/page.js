@@ -42,7 +42,11 @@ function ageChart(runs) {
     chart,
     bands(measured, ({ age }) => ({ x: age.epoch, y: age[ageKind] })),
     measured.length < runs.length
-      ? make("p", { class: "hint" }, `Not measured in ${count(runs.length - measured.length, "run")}, which are left out.`)
+      ? make(
+          "p",
+          { class: "hint" },
+          `Not measured in ${count(runs.length - measured.length, "run")}, which are left out.`,
+        )
       : null,
   );
 }
