@@ -72,6 +72,6 @@ docs: install  ## the documentation site, in site/
 	$(BIN)/zensical build --clean --strict
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
 .PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean

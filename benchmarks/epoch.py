@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fallow.data import DATASETS
+from fallow.data import is_ready
 from fallow.experiment import Experiment
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
@@ -60,8 +60,7 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     for title, settings in RUNS.items():
         name = settings.get("data", {}).get("name", "digits")
-        published = getattr(DATASETS[name], "published", None)
-        if published is not None and not published.is_cached(None):
+        if not is_ready(name):
             print(f"{title}: left out, run `fallow data fetch {name}` first")
             continue
         print(title)

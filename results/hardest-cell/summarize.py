@@ -14,10 +14,10 @@ import numpy as np
 
 from fallow.runs.layout import SUMMARY
 from fallow.runs.reader import read_epochs, read_settings, read_summary
-from fallow.runs.summary import mean_and_spread
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
 from fallow.study.intervals import Interval, interval
+from fallow.study.overview import mean_and_spread
 from fallow.study.results import Series
 
 mpl.use("Agg")

@@ -7,7 +7,7 @@ __version__ = version("fallow")
 
 
 def load(directory: Any) -> Any:
-    """Returns the tables of a run directory as pandas frames; see ``fallow.runs.frames``."""
-    from fallow.runs.frames import load as load_run  # so that `import fallow` stays light
+    """Returns the run in a directory, with its tables as pandas frames; see ``fallow.runs.run``."""
+    from fallow.runs.run import load_run  # so that `import fallow` stays light
 
     return load_run(directory)

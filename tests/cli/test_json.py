@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fallow.cli import app
-from fallow.cli.screen import console
-from fallow.cli.sweep import Outcome
 from fallow.data import DATASETS
+from fallow.study import paper
 from fallow.study.claims import Claim
+from fallow.sweeps.execute import SweepResult
 from tests.e2e.test_resume import begin
 from tests.report.made_runs import make_up
 
@@ -124,17 +124,14 @@ def test_report_prints_what_it_wrote(tmp_path: Path) -> None:
 
 
 def test_paper_prints_the_claims(tmp_path: Path, monkeypatch) -> None:
-    def carry_out(*_: object, **__: object) -> Outcome:
-        console.print("36 of 36 runs finished")
-        return Outcome(36, [], {}, tmp_path / "table.csv")
+    def execute(*_: object, **__: object) -> SweepResult:
+        return SweepResult(36, 36, [{}] * 36, {}, tmp_path / "table.csv", 1.0)
 
-    from fallow.cli import paper as paper_command
-
-    monkeypatch.setattr(paper_command, "carry_out", carry_out)
-    monkeypatch.setattr(paper_command, "read_results", lambda _: {"a": "result"})
-    monkeypatch.setattr(paper_command, "draw_figures", lambda _, folder: [folder / "f1.png"])
-    monkeypatch.setattr(paper_command, "judge", lambda *_: [Claim("It rains.", "not decided", ["once"])])
-    monkeypatch.setattr(paper_command, "_sizes", lambda _: (10, 1000))
+    monkeypatch.setattr(paper, "execute", execute)
+    monkeypatch.setattr(paper, "read_results", lambda _: {"a": "result"})
+    monkeypatch.setattr(paper, "draw_figures", lambda _, folder: [folder / "f1.png"])
+    monkeypatch.setattr(paper, "judge", lambda *_: [Claim("It rains.", "not decided", ["once"])])
+    monkeypatch.setattr(paper, "count_numbers", lambda _: (10, 1000))
     found, result = ask("paper", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
     assert found["claims"] == [{"text": "It rains.", "verdict": "not decided", "evidence": ["once"]}]
     assert found["figures"] == [str(tmp_path / "figures" / "f1.png")]

@@ -66,6 +66,12 @@ def test_show_loads_only_what_it_needs(tmp_path: Path) -> None:
     assert packages_loaded_by("show", str(run)) <= TYPER | RICH | SETTINGS | PYDANTIC | {"safetensors"}
 
 
+def test_a_run_without_learning_loads_neither_pandas_nor_pytorch(tmp_path: Path) -> None:
+    loaded = packages_loaded_by("run", "--set=epochs=5", "--set=energy.p=1", f"--out={tmp_path / 'run'}")
+    assert "pyarrow" in loaded  # it writes the events
+    assert not loaded & {"matplotlib", "pandas", "scipy", "torch"}
+
+
 def test_completing_the_name_of_a_command_loads_none() -> None:
     asked = {"_FALLOW_COMPLETE": "complete_bash", "COMP_WORDS": "fallow co", "COMP_CWORD": "1"}
     assert packages_loaded_by(**asked) <= TYPER

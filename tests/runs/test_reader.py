@@ -16,7 +16,8 @@ from fallow.errors import RunDirectoryError
 from fallow.report import write_report
 from fallow.runs.reader import read_epochs, read_settings, read_summary
 from fallow.study.results import read_results
-from fallow.sweeps.grid import PlannedRun, finished_rows
+from fallow.sweeps.grid import PlannedRun
+from fallow.sweeps.table import finished_rows
 from tests.cli.runner import invoke
 
 TRAP = "from pathlib import Path\nPath({path!r}).write_text('executed')\n"

@@ -5,9 +5,8 @@ from typer.testing import CliRunner
 
 from fallow import data
 from fallow.cli import app
-from fallow.cli import paper as paper_command
-from fallow.cli.sweep import Outcome
 from fallow.errors import DataError
+from fallow.sweeps.execute import SweepResult
 from fallow.sweeps.grid import PlannedRun
 from tests.cli.runner import fail, invoke
 from tests.report.made_runs import make_up
@@ -22,14 +21,15 @@ def test_a_dry_run_of_an_unknown_scale_is_refused() -> None:
 def test_what_finished_is_shown_though_a_run_failed(tmp_path: Path, monkeypatch) -> None:
     """Nothing that was computed is lost; the exit code tells."""
 
-    def carry_out(runs: list[PlannedRun], *_: object, **__: object) -> Outcome:
+    def execute(runs: list[PlannedRun], *_: object, **__: object) -> SweepResult:
         for run in runs:
             if run.point == {"data.alpha": 10.0, "energy.p": 0.1, "policy.name": "vaoi", "seed": 0}:
                 make_up(run.directory, epochs=12)
-        return Outcome(len(runs), [], {"the others": "They failed."}, tmp_path / "table.csv")
+        failures = {"the others": "They failed."}
+        return SweepResult(len(runs), len(runs), [], failures, tmp_path / "table.csv", 1.0)
 
-    monkeypatch.setattr(paper_command, "carry_out", carry_out)
-    monkeypatch.setattr(paper_command, "_sizes", lambda _: (10, 1000))
+    monkeypatch.setattr("fallow.study.paper.execute", execute)
+    monkeypatch.setattr("fallow.study.paper.count_numbers", lambda _: (10, 1000))
     result = CliRunner().invoke(app, ["paper", "--scale=smoke", "--seeds=1", "--sensitivity", "--out", str(tmp_path)])
     assert result.exit_code == 1, result.output
     assert "1 of 36 runs" in (tmp_path / "claims.md").read_text()

@@ -17,7 +17,7 @@ from fallow.sweeps.grid import PlannedRun, plan
 from fallow.sweeps.leases import give_lease, report
 from fallow.sweeps.pool import carry_out
 from fallow.sweeps.ray_connection import MULTI_NODE, SETTINGS, ClusterError, connected, reason
-from fallow.sweeps.ray_pool import Cluster, Outcome, serve
+from fallow.sweeps.ray_pool import Cluster, Ending, serve
 from tests.cli.runner import fail
 
 SMALL = {"clients": 8, "epochs": 6, "energy": {"p": 0.5}, "policy": {"k": 2}}
@@ -90,7 +90,7 @@ def test_a_sweep_with_nothing_left_to_run_asks_for_no_cluster(nobody: str, tmp_p
 class PlayedCluster:
     """Ends every task at once: as the run's seed says, with the outcomes in their order."""
 
-    def __init__(self, outcomes: dict[int, list[Outcome | None]]) -> None:
+    def __init__(self, outcomes: dict[int, list[Ending | None]]) -> None:
         self.outcomes = outcomes
         self.busy: dict[Path, PlannedRun] = {}
         self.past: list[Path] = []
@@ -105,14 +105,14 @@ class PlayedCluster:
     def progress(self) -> Iterator[tuple[Path, int]]:
         yield from ((lease, 1) for lease in self.busy)
 
-    def endings(self) -> Iterator[tuple[Path, Outcome | None]]:
+    def endings(self) -> Iterator[tuple[Path, Ending | None]]:
         for lease, run in list(self.busy.items()):
             del self.busy[lease]
             self.past.append(lease)
             yield lease, self.outcomes[run.experiment.seed].pop(0)
 
 
-def play(outcomes: dict[int, list[Outcome | None]], at_a_time: int, out: Path) -> tuple[PlayedCluster, list]:
+def play(outcomes: dict[int, list[Ending | None]], at_a_time: int, out: Path) -> tuple[PlayedCluster, list]:
     cluster = PlayedCluster(outcomes)
     runs = plan(SMALL, {"seed": list(outcomes)}, out)
     said = list(ray_pool._run_all(cluster, out, deque((run, 1, 0.0) for run in runs), at_a_time))
@@ -121,7 +121,7 @@ def play(outcomes: dict[int, list[Outcome | None]], at_a_time: int, out: Path) -
 
 
 def test_no_more_runs_at_a_time_than_asked_for(tmp_path: Path) -> None:
-    whole: Outcome = (6, True, None)
+    whole: Ending = (6, True, None)
     cluster, ends = play({seed: [whole] for seed in range(5)}, 2, tmp_path)
     assert cluster.most == 2
     assert ends == [(seed, 6, None) for seed in range(5)]
@@ -129,7 +129,7 @@ def test_no_more_runs_at_a_time_than_asked_for(tmp_path: Path) -> None:
 
 def test_a_lost_worker_costs_one_try_of_three_and_a_failure_costs_all(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(ray_pool, "GRACE_SECONDS", 0.0)
-    outcomes: dict[int, list[Outcome | None]] = {
+    outcomes: dict[int, list[Ending | None]] = {
         0: [None, None, (6, True, None)],
         1: [None, None, None],
         2: [(4, False, "wrong")],
@@ -149,7 +149,7 @@ def test_a_lost_run_waits_until_its_worker_must_have_found_out(tmp_path: Path, m
             begun.append(clock[0])
             super().submit(run, lease)
 
-        def endings(self) -> Iterator[tuple[Path, Outcome | None]]:
+        def endings(self) -> Iterator[tuple[Path, Ending | None]]:
             yield from super().endings()
             clock[0] += 1.0
 

@@ -3,19 +3,22 @@
 import csv
 import multiprocessing
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from fallow.cli import app
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.experiment import Experiment
-from fallow.runs.summary import mean_and_spread
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
+from fallow.sweeps.checks import check_directories, find_difference
 from fallow.sweeps.forecast import estimate_seconds
-from fallow.sweeps.grid import check_directories, finished_rows, plan, read_grid, run_name, same_experiment
+from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all
+from fallow.sweeps.table import finished_rows
 from tests.cli.runner import fail, invoke
 
 SMALL = {"clients": 8, "epochs": 6, "energy": {"p": 0.5}, "policy": {"k": 2}, "output": {"checkpoint_every": 2}}
@@ -55,7 +58,7 @@ def test_names_are_told_apart_and_fit_a_folder() -> None:
     [
         (["seed"], "not of the form key=value,value"),
         (["seed="], "not of the form key=value,value"),
-        (["seed=1,1"], "grid.seed holds a value twice"),
+        (["seed=1,1"], "The axis seed holds a value twice"),
         (["policy.k=2,900"], "At policy.k = 900: policy.k = 900 is more than clients"),
         (["polcy.k=2"], "There is no setting 'polcy'"),
     ],
@@ -70,15 +73,20 @@ def test_a_wrong_grid_is_one_sentence_before_anything_runs(axes: list[str], word
 def test_a_directory_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
     invoke(app, "sweep", *QUICK, "--grid", "seed=0", "--out", str(tmp_path))
     other = plan(SMALL | {"epochs": 9}, {"seed": [0]}, tmp_path)
-    with pytest.raises(RunDirectoryError, match="holds a run of another experiment"):
+    with pytest.raises(RunDirectoryError, match="holds a run of another experiment, with epochs = 6, not 9"):
         check_directories(other)
     check_directories(plan(SMALL, {"seed": [0]}, tmp_path))
 
 
 def test_how_arithmetic_is_spread_does_not_make_another_experiment(tmp_path: Path) -> None:
-    one, two = (plan(SMALL | {"compute": {"workers": n}}, {}, tmp_path)[0].experiment for n in (1, 2))
-    assert same_experiment(one, two)
-    assert not same_experiment(one, plan(SMALL, {"seed": [3]}, tmp_path)[0].experiment)
+    def resolved(settings: dict, **axes: list) -> dict:
+        return tomllib.loads(plan(settings, axes, tmp_path)[0].experiment.to_toml())
+
+    one, two = (resolved(SMALL | {"compute": {"workers": n}}) for n in (1, 2))
+    assert find_difference(one, two) is None
+    assert find_difference(one, resolved(SMALL, seed=[3])) == "seed = 0, not 3"
+    del one["seed"]
+    assert find_difference(one, two) == "seed unset, not 0"
 
 
 def test_a_sweep_writes_a_table_and_is_quick_the_second_time(tmp_path: Path) -> None:
@@ -230,11 +238,6 @@ def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monk
     assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
 
 
-def test_mean_and_spread_by_hand() -> None:
-    assert mean_and_spread([1.0, 2.0, 3.0], 2) == "2.00 ± 1.00"
-    assert mean_and_spread([1234.0], 0) == "1,234"
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -295,3 +298,23 @@ def test_names_may_be_parted_by_spaces_too(tmp_path: Path) -> None:
     assert "2 of 2 runs" in invoke(
         app, "compare", *QUICK, "--policies", "vaoi, fedavg", "--seeds=1", "--out", str(tmp_path)
     )
+
+
+@pytest.mark.parametrize("command", ["sweep", "compare"])
+def test_latex_is_all_that_is_printed(command: str, tmp_path: Path) -> None:
+    grid = ("--grid", "policy.name=vaoi,fedavg") if command == "sweep" else ("--policies=vaoi,fedavg", "--seeds=1")
+    result = CliRunner().invoke(
+        app, [command, *QUICK, *grid, "--out", str(tmp_path), "--latex"], catch_exceptions=False
+    )
+    lines = result.stdout.splitlines()
+    assert (lines[0], lines[-1]) == (r"\begin{tabular}{lrrrr}", r"\end{tabular}")
+    assert lines[2] == r"policy & units & trainings & mean age & seeds \\"
+    assert [line.split(" & ")[0] for line in lines[4:6]] == ["vaoi", "fedavg"]
+    assert "2 of 2 runs finished" in result.stderr
+
+
+def test_latex_and_json_are_one_too_many(tmp_path: Path, capsys, monkeypatch) -> None:
+    command = ("sweep", *QUICK, "--grid=seed=0", "--latex", "--json", "--out", str(tmp_path / "out"))
+    code, words = fail(capsys, monkeypatch, *command)
+    assert (code, "--latex and --json both say what to print; choose one of the two." in words) == (2, True)
+    assert not (tmp_path / "out").exists()

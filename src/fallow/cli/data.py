@@ -60,7 +60,7 @@ def fetch(
 def list_datasets(data_dir: DataDir = None, as_json: Json = False) -> None:
     """List the datasets, and whether those that must be fetched are there."""
     folder = data_dir or default_data_dir()
-    found = {name: _described(dataset, data_dir) for name, dataset in data.DATASETS.items()}
+    found = {name: _described(name, data_dir) for name in data.DATASETS}
     if as_json:
         print_json({"directory": str(folder), "datasets": found})
         return
@@ -75,11 +75,10 @@ def list_datasets(data_dir: DataDir = None, as_json: Json = False) -> None:
     console.print(f"\nFetched data is kept in {folder}.", highlight=False, markup=False)
 
 
-def _described(dataset: type, data_dir: Path | None) -> dict[str, str]:
-    published = getattr(dataset, "published", None)
-    state = "ready"
-    if published is not None:
-        state = "fetched" if published.is_cached(data_dir) else "not fetched"
+def _described(name: str, data_dir: Path | None) -> dict[str, str]:
+    dataset = data.DATASETS[name]
+    ready = "fetched" if hasattr(dataset, "published") else "ready"
+    state = ready if data.is_ready(name, data_dir) else "not fetched"
     return {"what": (dataset.__doc__ or "").split("\n")[0], "state": state}
 
 

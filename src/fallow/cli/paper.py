@@ -6,18 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.cli.sweep import DryRun, Setting, Workers, carry_out, show_forecast
-from fallow.errors import ConfigError
+from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.experiment.settings import override
-from fallow.storage.files import write_atomically
-from fallow.study.claims import judge
-from fallow.study.figures import draw_figures
-from fallow.study.grid import SCALES, Scale, study
-from fallow.study.page import claims_page
-from fallow.study.results import read_results
-from fallow.study.sensitivity import compare_variant, plan_defaults, plan_variants
-from fallow.sweeps.grid import PlannedRun, plan
+from fallow.study.grid import SCALES, Scale
+from fallow.study.paper import plan_paper, run_paper
+from fallow.sweeps.progress import OnScreen
 
 
 def paper(
@@ -33,35 +27,23 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
-    chosen = _checked(scale)
-    shared, grid = study(chosen, seeds, _settings(setting or []))
-    runs = plan(shared, grid, out / "runs")
-    if runs[0].experiment.learning.mode != "train":
-        raise ConfigError("learning.mode = 'none' leaves nothing to compare; the study's runs must train.")
-    planned = plan_variants(shared, seeds, out / "sensitivity") if sensitivity else []
-    defaults = plan_defaults(shared, seeds, out / "sensitivity") if sensitivity else {}
-    everything = runs + [run for _, own in planned for run in own] + [run for own in defaults.values() for run in own]
+    planned = plan_paper(_checked(scale), seeds, out, _settings(setting or []), sensitivity=sensitivity)
     if dry_run:
-        show_forecast(everything, workers, as_json=as_json)
+        show_forecast(planned.runs, workers, as_json=as_json)
         return
-    with words_aside(as_json):
-        outcome = carry_out(everything, out, workers, show_table=False)
-    results = read_results(runs)
-    if not results:
-        outcome.leave()
-    figures = draw_figures(results, out / "figures")
-    variants = [(variant, compare_variant(own, defaults[variant.policy])) for variant, own in planned]
-    claims = judge(results, *_sizes(runs[0]))
-    page = claims_page(claims, scale, seeds, len(results), len(runs), variants)
-    write_atomically(out / "claims.md", page.encode())
-    if as_json:
-        judged = [asdict(claim) for claim in claims]
-        print_json({"page": str(out / "claims.md"), "figures": [str(path) for path in figures], "claims": judged})
+    with words_aside(as_json), stopping():
+        found = run_paper(planned, workers, OnScreen(errors))
+        say_finished(found.sweep)
+    if found.page is None:
+        exit_after(found.sweep)
+    elif as_json:
+        claims = [asdict(claim) for claim in found.claims]
+        print_json({"page": str(found.page), "figures": [str(path) for path in found.figures], "claims": claims})
     else:
-        for claim in claims:
+        for claim in found.claims:
             console.print(f"{claim.verdict:14} {claim.text}", highlight=False, markup=False)
-        console.print(f"The claims, with figures, are in {out / 'claims.md'}", highlight=False, markup=False)
-    outcome.leave()
+        console.print(f"The claims, with figures, are in {found.page}", highlight=False, markup=False)
+    exit_after(found.sweep)
 
 
 def _checked(scale: str) -> Scale:
@@ -76,12 +58,3 @@ def _settings(assignments: list[str]) -> dict[str, Any]:
     for assignment in assignments:
         override(settings, assignment)
     return settings
-
-
-def _sizes(run: PlannedRun) -> tuple[int, int]:
-    """Returns the numbers in a feature and in a model."""
-    from fallow.simulation.engine import Engine
-
-    learner = Engine(run.experiment, workers=1).learner
-    assert learner is not None  # noqa: S101
-    return learner.task.network.feature_size, learner.task.network.size

@@ -78,6 +78,17 @@ def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, wa
     return folder
 
 
+def is_ready(name: str, data_dir: Path | None = None) -> bool:
+    """Returns whether one of Fallow's own datasets can be loaded without being fetched first.
+
+    Args:
+        name: A key of DATASETS.
+        data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+    """
+    published = getattr(DATASETS[name], "published", None)
+    return published is None or bool(published.is_cached(data_dir))
+
+
 def partition(
     name: str,
     y: NDArray[np.int64],
@@ -118,6 +129,7 @@ __all__ = [
     "dataset_from_arrays",
     "draw_label_mix",
     "fetch",
+    "is_ready",
     "label_mix",
     "load",
     "partition",

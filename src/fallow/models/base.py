@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from torch import nn
+    from torch.nn import Module as Module
 
 Shape = tuple[int, ...]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import DATASETS, PARTITIONS, label_mix, load, partition, samples_per_client
+from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load, partition, samples_per_client
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names
 from fallow.report.differences import say
@@ -25,8 +25,7 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
     name, parts = settings.get("data.name"), settings.get("data.partition")
     if not run.learns or settings["clients"] > MOST_CLIENTS or name not in DATASETS or parts not in PARTITIONS:
         return None
-    published = getattr(DATASETS[name], "published", None)
-    if published is not None and not published.is_cached(None):
+    if not is_ready(name):
         return None
     try:
         dataset = load(name, seed=settings["seed"], **_given(run, DATASETS[name]))

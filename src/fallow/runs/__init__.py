@@ -1,1 +1,1 @@
-"""A run on disk: layout, writer, reader, tables, frames."""
+"""One run: begun or resumed, written, read as data, and what Python users get of it."""

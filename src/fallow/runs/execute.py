@@ -1,15 +1,79 @@
 """Carrying out runs: begun, or taken up where they were left."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
-from fallow.runs.layout import CONFIG, check_place, is_begun, is_finished, tidy
+from fallow.runs.begun import as_begun
+from fallow.runs.layout import check_free, check_place, is_begun, is_finished, tidy
+from fallow.runs.progress import Bar, show_progress
 from fallow.runs.reader import read_settings
+from fallow.runs.recorded import RecordedRun
+from fallow.runs.run import Run, load_run
 from fallow.runs.writer import OpenRun, RunWriter
 from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord
 from fallow.storage.locks import hold
+
+
+def run(
+    experiment: Experiment,
+    out: Path | str | None = None,
+    *,
+    overwrite: bool = False,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Run:
+    """Carries out an experiment and returns what came of it.
+
+    Ctrl-C ends it early: in memory the epochs so far are returned, and `out` is left as a directory that
+    ``fallow.resume`` goes on with.
+
+    Args:
+        experiment: What to run.
+        out: The run directory; None keeps everything in memory and writes nothing.
+        overwrite: Whether a run in `out` may be replaced.
+        workers: Threads, in place of compute.workers; changes no result.
+        progress: Whether to show how far it is, on a terminal or in a notebook.
+
+    Raises:
+        RunDirectoryError: `out` holds a run or something else, or can't be written to; nothing has been done then.
+
+    Examples:
+        >>> from fallow.experiment import Experiment
+        >>> found = run(Experiment(epochs=5), progress=False)
+        >>> len(found.epochs), found.finished
+        (5, True)
+    """
+    if out is None:
+        return _run_in_memory(experiment, workers, progress=progress)
+    directory = Path(out)
+    check_free(directory, overwrite=overwrite)
+    with hold(directory):
+        engine = Engine(experiment, workers=workers)
+        with RunWriter(engine, directory, overwrite=overwrite, held=True) as open_run:
+            _write(open_run, progress=progress)
+    return load_run(directory)
+
+
+def resume(directory: Path | str, *, workers: int | None = None, progress: bool = True) -> Run:
+    """Goes on with a run that was stopped, and returns what came of it; a finished run is returned as it is.
+
+    Args:
+        directory: The run directory.
+        workers: Threads, in place of compute.workers; changes no result.
+        progress: Whether to show how far it is, on a terminal or in a notebook.
+
+    Raises:
+        RunDirectoryError: There is no run, or what is there can't be gone on with.
+    """
+    with begin_or_resume(None, Path(directory), workers=workers) as open_run:
+        if open_run is not None:
+            _write(open_run, progress=progress)
+    return load_run(directory)
 
 
 @contextmanager
@@ -38,27 +102,49 @@ def begin_or_resume(
         if experiment is None or begun:
             experiment = as_begun(experiment, directory)
         engine = Engine(experiment, workers=workers)
-        with RunWriter(engine, directory, resume=begun, held=True) as run:
-            yield run
+        with RunWriter(engine, directory, resume=begun, held=True) as open_run:
+            yield open_run
 
 
-def as_begun(experiment: Experiment | None, directory: Path) -> Experiment:
-    """Returns an experiment with what was measured when its run began.
+def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: bool) -> Run:
+    if experiment.output.trackers:
+        raise RunDirectoryError("output.trackers need a run directory to write to; give one with out=…")
+    engine = Engine(experiment, workers=workers)
+    recorded = RecordedRun(engine)
+    with _show(engine, progress=progress) as bar:
+        try:
+            for record in _passed(engine, bar):
+                recorded.add(record)
+        except KeyboardInterrupt:
+            _note(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
+    return Run(recorded)
 
-    Args:
-        experiment: What is run, if the caller has it; without it, what the config names is imported.
-        directory: Of the run.
-    """
-    if experiment is None:
-        return read_experiment(directory)
-    strategy = read_settings(directory).get("compute", {}).get("strategy", experiment.compute.strategy)
-    return experiment.model_copy(update={"compute": experiment.compute.model_copy(update={"strategy": strategy})})
+
+def _write(open_run: OpenRun, *, progress: bool) -> None:
+    engine, directory = open_run.engine, open_run.directory
+    with _show(engine, progress=progress) as bar:
+        try:
+            open_run.write(_passed(engine, bar))
+        except KeyboardInterrupt:
+            _note(f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume({str(directory)!r}).")
 
 
-def read_experiment(directory: Path) -> Experiment:
-    """Returns the experiment of a run directory, to go on with it.
+def _show(engine: Engine, *, progress: bool) -> Bar:
+    """Says what should be said before the first epoch, and returns the bar."""
+    experiment = engine.experiment
+    if engine.learner and experiment.compute.precision == "bf16":
+        from fallow.learning.network import emulates_bf16  # PyTorch is loaded by now
 
-    Unlike ``reader.read_settings``, this imports what the config names.
-    """
-    read_settings(directory)
-    return Experiment.read(directory / CONFIG)
+        if emulates_bf16(experiment.compute.device):
+            _note("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
+    return show_progress(experiment.epochs, experiment.policy.name, done=engine.epoch, show=progress)
+
+
+def _passed(epochs: Iterable[EpochRecord], bar: Bar) -> Iterator[EpochRecord]:
+    for record in epochs:
+        yield record
+        bar.advance()
+
+
+def _note(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.runs.layout import CONFIG, EPOCHS, SUMMARY, is_finished, parse_settings
+from fallow.runs.layout import CONFIG, EPOCHS, MODEL, SUMMARY, is_finished, parse_settings
 
 COLUMNS = ("epoch", "harvested", "overflow", "stored", "energy_total", "starts", "uploads")
 """Columns that every version of Fallow has written to epochs.csv."""
@@ -91,6 +91,25 @@ def read_typed_epochs(directory: Path) -> dict[str, Column]:
     try:
         return {name: _numbers([row[place] for row in rows]) for place, name in enumerate(head)}
     except (ValueError, OverflowError) as error:
+        raise unreadable(path, error) from error
+
+
+def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
+    """Returns the last global model of a finished run, by parameter, each float32 in its own shape.
+
+    Raises:
+        RunDirectoryError: The run learnt nothing, is not finished, or its model can't be read.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    path = directory / MODEL
+    if not path.exists():
+        why = "it learnt nothing (learning.mode = 'none')" if is_finished(directory) else "it is not finished"
+        raise RunDirectoryError(f"The run in {directory} has no model: {why}.")
+    try:
+        return load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
         raise unreadable(path, error) from error
 
 

@@ -86,9 +86,3 @@ def jain_index(shares: NDArray[np.float64]) -> float | None:
 def to_json(summary: dict[str, Any]) -> bytes:
     """Returns the bytes of summary.json."""
     return (json.dumps(summary, indent=2) + "\n").encode()
-
-
-def mean_and_spread(values: list[float], digits: int) -> str:
-    """Returns the mean of some runs, and the standard deviation over them where there are several."""
-    mean = f"{np.mean(values):,.{digits}f}"
-    return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):,.{digits}f}"

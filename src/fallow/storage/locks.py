@@ -67,12 +67,14 @@ def hold(directory: Path) -> Iterator[None]:
     """Makes a directory, if need be, and keeps other writers out of it. What it made and nobody filled it removes.
 
     Raises:
-        RunDirectoryError: Another writer holds it.
-        OSError: It can't be made.
+        RunDirectoryError: It can't be made, or another writer holds it.
     """
     while True:
         made = [path for path in (directory, *directory.parents) if not path.exists()]
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
         try:
             held = lock(directory)
         except FileNotFoundError:  # its last holder has just removed it

@@ -1,12 +1,13 @@
 """The paper's claims, one by one, with our figures and what they decide. Differences are paired over common seeds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
-from fallow.study.intervals import Interval, Verdict, all_positive, interval
-from fallow.study.results import Cell, Results, seeds_of
+from fallow.study.intervals import Interval, Verdict, all_positive, interval, paired
+from fallow.study.results import Cell, Results, Series, seeds_of
 
 PAPER_SAVING = 0.37
 SMALL = 0.01
@@ -54,26 +55,29 @@ def judge(results: Results, features: int, parameters: int) -> list[Claim]:
     ]
 
 
-def paired(results: Results, cell: Cell, one: str, other: str, what: str) -> Interval | None:
+def difference(
+    results: Results, cell: Cell, one: str, other: str, measure: Callable[[Series], float]
+) -> Interval | None:
     """Returns the difference of two policies in a cell over the seeds that both have; None if there are none."""
-    seeds = seeds_of(results, cell, one, other)
-    values = [
-        float(getattr(results[cell, one, seed], what)() - getattr(results[cell, other, seed], what)()) for seed in seeds
-    ]
-    return interval(values) if values else None
+    ones, others = (
+        {seed: measure(results[cell, policy, seed]) for seed in seeds_of(results, cell, policy)}
+        for policy in (one, other)
+    )
+    found = paired(ones, others)
+    return found if found.count else None
 
 
 def best_f1(results: Results) -> Claim:
     """Claim 1: VAoI is the best of the four where data is skewed and energy scarce."""
     text = "F1 of VAoI is the best of the four where data is skewed (α = 0.1) and energy scarce (p_bc = 0.01, 0.1)."
-    return _against_others(results, text, [(0.1, 0.01), (0.1, 0.1)], "late_f1", sign=1)
+    return _against_others(results, text, [(0.1, 0.01), (0.1, 0.1)], Series.late_f1, sign=1)
 
 
 def lowest_age(results: Results) -> Claim:
     """Claim 2: VAoI has the lowest average version age."""
     text = "VAoI keeps the lowest average version age (here: an update received resets it)."
     cells = [(alpha, p) for alpha in ALPHAS for p in HARVESTS]
-    return _against_others(results, text, cells, "age", sign=-1)
+    return _against_others(results, text, cells, Series.age, sign=-1)
 
 
 def energy_ignores_alpha(results: Results) -> Claim:
@@ -133,24 +137,26 @@ def saving_is_37_percent(results: Results) -> Claim:
 
 def odd_uses_slightly_less(results: Results) -> Claim:
     """Claim 4, second half: FedBacys-Odd uses slightly less energy than VAoI."""
-    found = {p: paired(results, (0.1, p), "vaoi", "fedbacys-odd", "energy") for p in HARVESTS}
+    found = {p: difference(results, (0.1, p), "vaoi", "fedbacys-odd", Series.energy) for p in HARVESTS}
     evidence = [f"p_bc = {p:g}: VAoI minus FedBacys-Odd, units: {one}" for p, one in found.items() if one is not None]
     have = [one for one in found.values() if one is not None]
     verdict = _decided(have, complete=len(have) == len(HARVESTS))
     return Claim("FedBacys-Odd uses slightly less energy than VAoI.", verdict, evidence)
 
 
-def _against_others(results: Results, text: str, cells: list[Cell], what: str, *, sign: int) -> Claim:
+def _against_others(
+    results: Results, text: str, cells: list[Cell], measure: Callable[[Series], float], *, sign: int
+) -> Claim:
     evidence, intervals, complete = [], [], True
     for cell in cells:
         for other in OTHERS:
             one, two = ("vaoi", other) if sign > 0 else (other, "vaoi")
-            difference = paired(results, cell, one, two, what)
-            if difference is None:
+            found = difference(results, cell, one, two, measure)
+            if found is None:
                 complete = False
                 continue
-            intervals.append(difference)
-            evidence.append(f"α = {cell[0]:g}, p_bc = {cell[1]:g}: {NAMES[one]} minus {NAMES[two]}: {difference}")
+            intervals.append(found)
+            evidence.append(f"α = {cell[0]:g}, p_bc = {cell[1]:g}: {NAMES[one]} minus {NAMES[two]}: {found}")
     return Claim(text, _decided(intervals, complete=complete), evidence)
 
 

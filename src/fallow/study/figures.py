@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fallow.report import figures as report
 from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
 from fallow.study.results import Cell, Results, seeds_of
 
-COLOURS = dict(zip(POLICIES, report.COLOURS, strict=False))
+COLOURS = {"vaoi": "#0072B2", "fedavg": "#D55E00", "fedbacys": "#009E73", "fedbacys-odd": "#CC79A7"}
 DASHES = {"vaoi": "-", "fedavg": "--", "fedbacys": "-.", "fedbacys-odd": ":"}
 HATCHES = {"vaoi": None, "fedavg": "//", "fedbacys": "..", "fedbacys-odd": "xx"}
 """Colours that the colour-blind can tell apart, those of the report, and lines and bars that need no colour."""

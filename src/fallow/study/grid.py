@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from fallow.sweeps.grid import Grid
+from fallow.sweeps.axes import Grid
 
 Scale = Literal["smoke", "half", "full"]
 

@@ -1,12 +1,13 @@
 """Differences between policies over common seeds, with an interval, and what they decide."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 Verdict = Literal["holds", "does not hold", "not decided"]
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,9 @@ class Interval:
     """A mean and its 95 % interval; without at least two values there is no interval.
 
     Attributes:
-        mean: Of the values.
-        low: Lower end, −∞ without an interval; likewise high.
+        mean: Of the values; NaN of none.
+        low: Lower end; −∞ without an interval.
+        high: Upper end; +∞ without an interval.
         count: How many values.
     """
 
@@ -32,13 +34,19 @@ class Interval:
 def interval(values: Sequence[float]) -> Interval:
     """Returns the mean of paired differences with Student's 95 % interval."""
     array = np.asarray(values, dtype=np.float64)
-    mean, count = float(array.mean()), array.size
+    count = array.size
+    mean = float(array.mean()) if count else float("nan")
     if count < 2:
         return Interval(mean, -np.inf, np.inf, count)
-    from scipy.special import stdtrit  # Student's quantile, without the second that scipy.stats takes to load
+    from scipy import special  # takes a second: only for those who ask
 
-    half = float(stdtrit(count - 1, 0.975) * array.std(ddof=1) / np.sqrt(count))
+    half = float(special.stdtrit(count - 1, 0.975) * array.std(ddof=1) / np.sqrt(count))
     return Interval(mean, mean - half, mean + half, count)
+
+
+def paired(ones: Mapping[Key, float], others: Mapping[Key, float]) -> Interval:
+    """Returns the differences `ones` − `others` over the keys, such as seeds, that both have."""
+    return interval([ones[key] - others[key] for key in ones if key in others])
 
 
 def all_positive(intervals: Sequence[Interval]) -> Verdict:

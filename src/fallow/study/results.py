@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,23 @@ class Series:
     epochs: dict[str, NDArray[np.float64]]
 
     def late_f1(self) -> float:
-        """The mean F1 of the evaluations in the last fifth of the run; the last one, if there is none."""
-        f1 = self.epochs["f1"]
+        """Returns the mean F1 of the evaluations in the last fifth of the run.
+
+        Without an evaluation there it is the last one, and NaN if there was none at all.
+        """
+        f1 = self.epochs.get("f1", np.empty(0))
         measured = np.flatnonzero(~np.isnan(f1))
+        if not measured.size:
+            return float("nan")
         late = measured[measured >= (1 - LATE) * f1.size]
         return float(f1[late].mean() if late.size else f1[measured[-1]])
 
     def energy(self) -> float:
-        """Units consumed."""
+        """Returns the units consumed."""
         return float(self.epochs["energy_total"][-1])
 
     def age(self, reset: str = "delivered") -> float:
-        """The mean version age over clients and epochs; NaN if it was not measured."""
+        """Returns the mean version age over clients and epochs."""
         return float(self.epochs[f"mean_age_{reset}"].mean())
 
 
@@ -50,7 +56,12 @@ Results = dict[tuple[Cell, str, int], Series]
 
 def read_results(runs: Iterable[PlannedRun]) -> Results:
     """Returns the finished runs."""
-    return {_key(run.point): Series(read_epochs(run.directory)) for run in runs if is_finished(run.directory)}
+    return {_key(run.point): read_series(run.directory) for run in runs if is_finished(run.directory)}
+
+
+def read_series(directory: Path) -> Series:
+    """Returns a run over its epochs."""
+    return Series(read_epochs(directory))
 
 
 def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from fallow.runs.layout import is_finished
-from fallow.runs.reader import read_epochs
-from fallow.study.grid import merged
-from fallow.study.intervals import interval
-from fallow.study.results import Series
+from fallow.study.grid import POLICIES, merged
+from fallow.study.intervals import paired
+from fallow.study.results import Series, read_series
 from fallow.sweeps.grid import PlannedRun, plan
+from fallow.sweeps.sharing import fit_section, known_to_any
 
 CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
 """Skewed data, and energy for a few trainings an epoch."""
@@ -17,7 +17,13 @@ CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
 
 @dataclass(frozen=True)
 class Variant:
-    """Another reading: its entry in docs/reading-the-paper.md, its policy, and what it sets."""
+    """Another reading of the paper.
+
+    Attributes:
+        title: Its entry in docs/reading-the-paper.md.
+        policy: The policy that it is tried with.
+        settings: What it sets, by section.
+    """
 
     title: str
     policy: str
@@ -43,7 +49,7 @@ def plan_variants(shared: dict[str, Any], seeds: int, folder: Path) -> list[tupl
     """Returns the runs of every variant, a seed each."""
     planned = []
     for number, variant in enumerate(VARIANTS):
-        settings = merged(merged(merged(shared, CELL), {"policy": {"name": variant.policy}}), variant.settings)
+        settings = merged(_cell(shared, variant.policy), variant.settings)
         planned.append((variant, plan(settings, {"seed": list(range(seeds))}, folder / f"variant-{number}")))
     return planned
 
@@ -51,24 +57,25 @@ def plan_variants(shared: dict[str, Any], seeds: int, folder: Path) -> list[tupl
 def plan_defaults(shared: dict[str, Any], seeds: int, folder: Path) -> dict[str, list[PlannedRun]]:
     """Returns the runs that the variants are compared with, by policy."""
     policies = dict.fromkeys(variant.policy for variant in VARIANTS)
-    return {
-        policy: plan(
-            merged(merged(shared, CELL), {"policy": {"name": policy}}), {"seed": list(range(seeds))}, folder / policy
-        )
-        for policy in policies
-    }
+    return {policy: plan(_cell(shared, policy), {"seed": list(range(seeds))}, folder / policy) for policy in policies}
 
 
 def compare_variant(variant: list[PlannedRun], default: list[PlannedRun]) -> list[str]:
     """Returns what a reading changes: F1, units and mean age, as differences paired over the seeds that finished."""
-    pairs = [
-        (Series(read_epochs(v.directory)), Series(read_epochs(d.directory)))
-        for v, d in zip(variant, default, strict=True)
-        if is_finished(v.directory) and is_finished(d.directory)
-    ]
-    if not pairs:
+    ones, others = (
+        {run.point["seed"]: read_series(run.directory) for run in runs if is_finished(run.directory)}
+        for runs in (variant, default)
+    )
+    if not ones.keys() & others.keys():
         return ["–", "–", "–"]
     return [
-        str(interval([getattr(one, what)() - getattr(other, what)() for one, other in pairs]))
-        for what in ("late_f1", "energy", "age")
+        str(paired(*({seed: measure(series) for seed, series in side.items()} for side in (ones, others))))
+        for measure in (Series.late_f1, Series.energy, Series.age)
     ]
+
+
+def _cell(shared: dict[str, Any], policy: str) -> dict[str, Any]:
+    """Returns the settings of the cell under a policy, with those options of the study's policies that it has."""
+    given = shared.get("policy", {})
+    fitted = fit_section("policy", given, policy, known_to_any("policy", given, POLICIES))
+    return merged(shared | {"policy": fitted}, CELL)

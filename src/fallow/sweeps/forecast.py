@@ -10,6 +10,7 @@ from fallow.experiment import Experiment
 from fallow.processors import available_processors
 from fallow.runs.layout import is_finished
 from fallow.simulation.engine import Engine
+from fallow.sweeps.checks import check_directories
 from fallow.sweeps.grid import PlannedRun
 
 
@@ -36,7 +37,11 @@ def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
     Args:
         runs: Of which some may be finished.
         workers: How many run at a time; 0 is one for each processor.
+
+    Raises:
+        RunDirectoryError: If a run can't be carried out in its directory.
     """
+    check_directories(runs)
     left = [run for run in runs if not is_finished(run.directory)]
     at_once = min(workers or available_processors(), max(len(left), 1))
     kinds: dict[str, list[PlannedRun]] = {}

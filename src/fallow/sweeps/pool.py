@@ -7,12 +7,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import redirect_stdout, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
@@ -28,8 +30,15 @@ TRIES = 3
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What a worker says of its run: the epochs done, and at its end whether it is finished or why it failed."""
+class RunProgress:
+    """What a worker says of its run.
+
+    Attributes:
+        run: Which.
+        epochs: How many are done.
+        finished: Whether it has come to its end.
+        failure: Why it failed, if it did.
+    """
 
     run: PlannedRun
     epochs: int
@@ -37,13 +46,20 @@ class Progress:
     failure: str | None = None
 
 
-def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int], None]) -> None:
-    """Begins a run, or goes on with it, with one thread: a sweep's processes share the processors.
+def carry_out(
+    experiment: Experiment, directory: Path, on_epoch: Callable[[int], None], workers: int | None = 1
+) -> None:
+    """Begins a run, or goes on with it.
 
-    `on_epoch` hears of an epoch before it is written: it can still stop a run that is no longer this process's own.
+    Args:
+        experiment: What to run.
+        directory: Where to.
+        on_epoch: Told the number of epochs done before the last of them is written: it can still stop a run that is no
+            longer this process's own.
+        workers: Threads; one where the processes of a sweep share the processors, None for those of the experiment.
     """
     on_epoch(0)
-    with begin_or_resume(experiment, directory, workers=1) as run:
+    with begin_or_resume(experiment, directory, workers=workers) as run:
         if run is None:  # a worker finished it, and died before it could say so
             on_epoch(experiment.epochs)
             return
@@ -59,15 +75,20 @@ def carry_out(experiment: Experiment, directory: Path, on_epoch: Callable[[int],
 
 
 def answer(
-    toml: str, directory: Path, say: Callable[[int], None], seconds: float = REPORT_SECONDS
+    read: Callable[[], Experiment],
+    directory: Path,
+    say: Callable[[int], None],
+    seconds: float = REPORT_SECONDS,
+    workers: int | None = 1,
 ) -> tuple[int, bool, str | None]:
     """Carries out a run; returns the epochs done, whether it is finished, and why not.
 
     Args:
-        toml: The experiment.
+        read: Returns the experiment.
         directory: Where to.
         say: Told, every so many `seconds`, how many epochs are done.
         seconds: How often.
+        workers: Threads; None for those of the experiment.
     """
     said = 0.0
     epochs = 0
@@ -80,7 +101,7 @@ def answer(
             say(epoch)
 
     try:
-        carry_out(Experiment.from_toml(toml), directory, on_epoch)
+        carry_out(read(), directory, on_epoch, workers)
     except FallowError as error:
         return epochs, False, str(error)
     except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
@@ -88,7 +109,25 @@ def answer(
     return epochs, True, None
 
 
-def run_all(runs: list[PlannedRun], processes: int) -> Generator[Progress, None, None]:
+def run_here(runs: Sequence[PlannedRun], hear: Callable[[RunProgress], None]) -> None:
+    """Carries out runs one after the other in this process, for classes that no other process knows.
+
+    Args:
+        runs: What to run.
+        hear: Told how they go.
+    """
+    for run in runs:
+        _run_one_here(run, hear)
+
+
+def _run_one_here(run: PlannedRun, hear: Callable[[RunProgress], None]) -> None:
+    def say(epochs: int) -> None:
+        hear(RunProgress(run, epochs))
+
+    hear(RunProgress(run, *answer(lambda: run.experiment, run.directory, say, workers=None)))
+
+
+def run_all(runs: list[PlannedRun], processes: int) -> Generator[RunProgress, None, None]:
     """Carries out runs, so many at a time, and yields how they go. Closing the iterator ends the processes."""
     waiting = deque((run, 1) for run in runs)
     busy: dict[Connection, tuple[BaseProcess, PlannedRun, int]] = {}
@@ -112,9 +151,9 @@ def run_all(runs: list[PlannedRun], processes: int) -> Generator[Progress, None,
                     if tries < TRIES:
                         waiting.append((run, tries + 1))
                     else:
-                        yield Progress(run, 0, failure=f"its process died {TRIES} times (exit {process.exitcode})")
+                        yield RunProgress(run, 0, failure=f"its process died {TRIES} times (exit {process.exitcode})")
                     continue
-                progress = Progress(run, *said)
+                progress = RunProgress(run, *said)
                 if progress.finished or progress.failure:
                     del busy[pipe]
                     idle.append((pipe, process))
@@ -130,9 +169,25 @@ def _start() -> tuple[Connection, BaseProcess]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=serve, args=(there,), daemon=True)
-    process.start()
+    with _main_hidden():
+        process.start()
     there.close()
     return here, process
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Keeps a new process from importing the program that starts it.
+
+    It needs nothing of it. And a script that calls `sweep` without ``if __name__ == "__main__"`` would begin again in
+    every process.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def serve(pipe: Connection) -> None:
@@ -145,7 +200,7 @@ def serve(pipe: Connection) -> None:
         except EOFError:
             return
         with redirect_stdout(sys.stderr):  # standard output is the parent's, and may have to be JSON
-            said = answer(toml, directory, lambda epochs: pipe.send((epochs,)))
+            said = answer(partial(Experiment.from_toml, toml), directory, lambda epochs: pipe.send((epochs,)))
         pipe.send(said)
 
 

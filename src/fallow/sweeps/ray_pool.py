@@ -9,11 +9,13 @@ import socket
 import time
 from collections import deque
 from collections.abc import Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fallow import __version__
 from fallow.errors import RunDirectoryError
+from fallow.experiment import Experiment
 from fallow.runs.layout import is_finished
 from fallow.storage.locks import lock
 from fallow.sweeps.grid import PlannedRun
@@ -26,7 +28,7 @@ from fallow.sweeps.leases import (
     report,
     take_lease,
 )
-from fallow.sweeps.pool import TRIES, Progress, answer
+from fallow.sweeps.pool import TRIES, RunProgress, answer
 from fallow.sweeps.ray_connection import ClusterError, connected, reason
 
 NODE_SECONDS = 60.0
@@ -38,11 +40,11 @@ LOCK_SECONDS = 120.0
 SEE_SECONDS = 90.0
 """How long it may take until this machine sees that a run is finished."""
 
-Outcome = tuple[int, bool, str | None]
+Ending = tuple[int, bool, str | None]
 """The epochs done, whether the run is finished, and why not; None in its place is a worker that was lost."""
 
 
-def run_all(runs: list[PlannedRun], out: Path, address: str, at_a_time: int = 0) -> Generator[Progress, None, None]:
+def run_all(runs: list[PlannedRun], out: Path, address: str, at_a_time: int = 0) -> Generator[RunProgress, None, None]:
     """Carries out runs on a cluster and yields how they go. Closing the iterator ends the tasks.
 
     Args:
@@ -68,7 +70,7 @@ def run_all(runs: list[PlannedRun], out: Path, address: str, at_a_time: int = 0)
 
 def _run_all(
     cluster: "Cluster", folder: Path, waiting: deque[tuple[PlannedRun, int, float]], at_a_time: int
-) -> Iterator[Progress]:
+) -> Iterator[RunProgress]:
     """Carries out what waits, each (run, which try it is, not before this time)."""
     busy: dict[Path, tuple[PlannedRun, int]] = {}
     while waiting or busy:
@@ -78,16 +80,16 @@ def _run_all(
             cluster.submit(run, lease)
             busy[lease] = (run, tries)
         for lease, epochs in cluster.progress():
-            yield Progress(busy[lease][0], epochs)
-        for lease, outcome in cluster.endings():
+            yield RunProgress(busy[lease][0], epochs)
+        for lease, ending in cluster.endings():
             run, tries = busy.pop(lease)
             take_lease(lease)
-            if outcome is not None:
-                yield Progress(run, *outcome)
+            if ending is not None:
+                yield RunProgress(run, *ending)
             elif tries < TRIES:
                 waiting.append((run, tries + 1, time.monotonic() + GRACE_SECONDS))
             else:
-                yield Progress(run, 0, failure=f"its worker was lost {TRIES} times")
+                yield RunProgress(run, 0, failure=f"its worker was lost {TRIES} times")
 
 
 def _wait_to_see(directories: list[Path]) -> None:
@@ -148,7 +150,7 @@ class Cluster:
             elif epochs is not None:
                 yield lease, epochs
 
-    def endings(self) -> Iterator[tuple[Path, Outcome | None]]:
+    def endings(self) -> Iterator[tuple[Path, Ending | None]]:
         """Waits a moment for tasks to end, and yields how they did."""
         if not self._tasks:
             time.sleep(REPORT_SECONDS)
@@ -157,7 +159,7 @@ class Cluster:
         for lease, task in list(self._tasks.items()):
             if task in ended:
                 del self._tasks[lease]
-                yield lease, self._outcome(task)
+                yield lease, self._ending(task)
             elif lease in self._given_up:  # where a machine fell silent, Ray itself would wait for minutes
                 del self._tasks[lease]
                 self._ray.cancel(task, force=True)
@@ -171,14 +173,14 @@ class Cluster:
         if tasks:
             self._ray.wait(tasks, num_returns=len(tasks), timeout=GRACE_SECONDS)
 
-    def _outcome(self, task: Any) -> Outcome | None:
+    def _ending(self, task: Any) -> Ending | None:
         try:
-            outcome: Outcome = self._ray.get(task)
+            ending: Ending = self._ray.get(task)
         except self._ray.exceptions.RayTaskError as error:  # it could not even begin
             return 0, False, reason(error)
         except self._ray.exceptions.RayError:
             return None
-        return outcome
+        return ending
 
 
 def find_fault(out: Path, mark: Path, version: str) -> str | None:
@@ -191,14 +193,14 @@ def find_fault(out: Path, mark: Path, version: str) -> str | None:
     return None
 
 
-def serve_here(lease: Path, toml: str, directory: Path, here: Path, version: str) -> Outcome:
+def serve_here(lease: Path, toml: str, directory: Path, here: Path, version: str) -> Ending:
     """The task: a run, on whichever node this is."""
     import ray
 
     return serve(ray.get_runtime_context().get_node_id(), lease, toml, directory, here, version)
 
 
-def serve(node: str, lease: Path, toml: str, directory: Path, here: Path, version: str) -> Outcome:
+def serve(node: str, lease: Path, toml: str, directory: Path, here: Path, version: str) -> Ending:
     """Carries out a run for as long as its lease is there."""
     fault = find_fault(lease.parents[1], lease, version)
     if fault:
@@ -207,7 +209,8 @@ def serve(node: str, lease: Path, toml: str, directory: Path, here: Path, versio
     if here.is_dir():  # settings may name files and modules in the working directory
         os.chdir(here)
     _wait_for_writer(directory)
-    return answer(toml, directory, lambda epochs: report(lease, epochs, node), REPORT_SECONDS)
+    read = partial(Experiment.from_toml, toml)
+    return answer(read, directory, lambda epochs: report(lease, epochs, node), REPORT_SECONDS)
 
 
 def _wait_for_writer(directory: Path) -> None:

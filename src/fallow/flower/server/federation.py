@@ -15,7 +15,7 @@ from fallow.flower.wire.messages import Named
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, to_arrays
 from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
-from fallow.sweeps.grid import write_table
+from fallow.sweeps.table import write_table
 
 CHECKPOINT = "federation.fallow"
 ROUNDS = "rounds.csv"

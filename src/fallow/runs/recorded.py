@@ -1,0 +1,79 @@
+"""A run that stays in memory."""
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.errors import FallowError
+from fallow.runs.clients import client_columns
+from fallow.runs.event_table import EVENT_SCHEMA, events_table
+from fallow.runs.reader import Column
+from fallow.runs.summary import Totals, summarise
+from fallow.simulation.engine import Engine
+from fallow.simulation.records import EpochRecord, columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fallow.learning.network import Network
+
+
+class RecordedRun:
+    """Keeps the records of a run as they come.
+
+    Attributes:
+        directory: None.
+        settings: The resolved config, by section.
+        summary: The totals; None as long as the run is not finished.
+    """
+
+    directory = None
+
+    def __init__(self, engine: Engine) -> None:
+        self.settings: dict[str, Any] = tomllib.loads(engine.experiment.to_toml())
+        self.summary: dict[str, Any] | None = None
+        self._engine = engine
+        self._totals = Totals()
+        self._records: list[EpochRecord] = []
+
+    def add(self, record: EpochRecord) -> None:
+        """Takes the next epoch."""
+        self._records.append(record)
+        self._totals.add(record)
+        if len(self._records) == self._engine.experiment.epochs:
+            self.summary = summarise(self._engine, self._totals)
+
+    def epochs(self) -> dict[str, Column]:
+        """Returns the columns that epochs.csv would have."""
+        rows = [record.row() for record in self._records]
+        return {name: _column([row.get(name) for row in rows]) for name in columns(self._engine.classes)}
+
+    def events(self) -> "pa.Table | None":
+        """Returns the table that events.parquet would hold; None where none are kept."""
+        import pyarrow as pa
+
+        if not self._engine.experiment.output.events:
+            return None
+        tables = [events_table(record.epoch, record.events) for record in self._records if record.events]
+        return pa.concat_tables([EVENT_SCHEMA.empty_table(), *tables])
+
+    def clients(self) -> dict[str, NDArray[Any]] | None:
+        """Returns a row a client; None before the end."""
+        return client_columns(self._engine.world) if self.summary is not None else None
+
+    def network(self) -> "Network":
+        """Returns a copy of the engine's network with its latest weights."""
+        learner = self._engine.learner
+        if learner is None:
+            raise FallowError("This run learnt nothing (learning.mode = 'none'), so it has no model.")
+        network = learner.task.network.replica()
+        network.load(learner.weights)
+        return network
+
+
+def _column(cells: list[int | float | None]) -> Column:
+    if cells and all(isinstance(cell, int) for cell in cells):
+        return np.array(cells, dtype=np.int64)
+    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)

@@ -1,0 +1,174 @@
+"""A run as Python users have it: frames, totals, a model, a plot."""
+
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fallow.errors import FallowError
+from fallow.plugins.wording import did_you_mean
+from fallow.runs.overview import overview, overview_title
+from fallow.runs.stored import StoredRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from fallow.learning.network import Network
+    from fallow.models.base import Module
+    from fallow.runs.reader import Column
+
+
+class RunSource(Protocol):
+    """Where the numbers of a run come from: a directory or memory."""
+
+    @property
+    def directory(self) -> Path | None: ...  # noqa: D102
+
+    @property
+    def settings(self) -> dict[str, Any]: ...  # noqa: D102
+
+    @property
+    def summary(self) -> dict[str, Any] | None: ...  # noqa: D102
+
+    def epochs(self) -> "dict[str, Column]": ...  # noqa: D102
+
+    def events(self) -> "pa.Table | None": ...  # noqa: D102
+
+    def clients(self) -> "dict[str, NDArray[Any]] | None": ...  # noqa: D102
+
+    def network(self) -> "Network": ...  # noqa: D102
+
+
+class Run:
+    """What a run came to; ``docs/metrics.md`` describes the columns. Frames are made when first asked for.
+
+    Examples:
+        >>> from fallow.experiment import Experiment
+        >>> from fallow.runs.execute import run
+        >>> run(Experiment(epochs=3), progress=False)
+        Run(vaoi, 100 clients, 3 of 3 epochs, in memory)
+    """
+
+    def __init__(self, source: RunSource) -> None:
+        self._source = source
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the run is kept; None in memory."""
+        return self._source.directory
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The resolved config, by section, as in ``run.settings["energy"]["p"]``; plain data."""
+        return self._source.settings
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """The totals; None as long as the run is not finished."""
+        return self._source.summary
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its last epoch."""
+        return self.summary is not None
+
+    @cached_property
+    def epochs(self) -> "pd.DataFrame":
+        """A row an epoch, as in epochs.csv; those so far of a run that is not finished."""
+        import pandas as pd
+
+        return pd.DataFrame(self._source.epochs())
+
+    @cached_property
+    def events(self) -> "pd.DataFrame | None":
+        """A row an event, as in events.parquet; None where none are kept.
+
+        Of a directory with an unfinished run these are the events until its last checkpoint.
+        """
+        table = self._source.events()
+        return None if table is None else table.to_pandas()
+
+    @cached_property
+    def clients(self) -> "pd.DataFrame | None":
+        """A row a client, as in clients.parquet; None of an unfinished run and of an older version's."""
+        import pandas as pd
+
+        columns = self._source.clients()
+        return None if columns is None else pd.DataFrame(columns)
+
+    def model(self) -> "Module":
+        """Returns a PyTorch module with the final weights; it takes images normalised as for the run.
+
+        For a run in a directory this is the one thing that imports what the config names: the model's code and the
+        dataset, whose images tell the shape of an input.
+
+        Raises:
+            FallowError: The run learnt nothing, or is not finished.
+        """
+        module: Module = self._source.network().module
+        return module
+
+    def plot(self, what: str = "f1", ax: "Axes | None" = None, *, against: str = "epoch") -> "Axes":
+        """Draws one column of the epochs against another; epochs in which it was not measured are passed over.
+
+        Args:
+            what: The column.
+            ax: Where to draw; None is a new figure.
+            against: The column of the x-axis, such as ``energy_total``.
+
+        Raises:
+            FallowError: There is no such column, or nothing in it was measured.
+        """
+        for name in (what, against):
+            if name not in self.epochs:
+                raise FallowError(
+                    f"The epochs of this run have no column '{name}'{did_you_mean(name, map(str, self.epochs))}"
+                )
+        measured = self.epochs[[against, what]].dropna() if what != against else self.epochs[[what]].dropna()
+        if not len(measured):
+            raise FallowError(f"'{what}' was not measured in this run.")
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.figure().add_subplot()
+        ax.plot(measured[against], measured[what], label=self.settings["policy"]["name"])
+        ax.set_xlabel(against)
+        ax.set_ylabel(what)
+        return ax
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.directory is None else f"in {self.directory}"
+        settings = self.settings
+        epochs = f"{len(self.epochs)} of {settings['epochs']} epochs"
+        return f"Run({settings['policy']['name']}, {settings['clients']} clients, {epochs}, {where})"
+
+    def _repr_html_(self) -> str:
+        """Returns the totals as a small table, for notebooks."""
+        if self.summary is None:
+            return f"<p>{escape(repr(self))}: not finished</p>"
+        rows = [
+            f"<tr><td style='text-align: left'>{escape(words)}</td><td>{escape(value)} {escape(unit)}</td></tr>"
+            for words, value, unit in overview(self.summary)
+        ]
+        return f"<table><caption>{escape(overview_title(self.summary))}</caption>{''.join(rows)}</table>"
+
+
+def load_run(directory: Path | str) -> Run:
+    """Returns the run in a directory. Nothing that its config names is imported.
+
+    Raises:
+        RunDirectoryError: The directory holds no run of a version that Fallow knows.
+
+    Examples:
+        >>> from tempfile import mkdtemp
+        >>> from fallow.experiment import Experiment
+        >>> from fallow.runs.execute import run
+        >>> directory = mkdtemp()
+        >>> kept = run(Experiment(epochs=3), directory, progress=False)
+        >>> load_run(directory).summary["epochs"]
+        3
+    """
+    return Run(StoredRun(Path(directory)))

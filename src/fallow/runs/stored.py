@@ -1,0 +1,83 @@
+"""A run that lies in a directory."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.errors import RunDirectoryError
+from fallow.runs.layout import CLIENTS, EVENT_PARTS, EVENTS, MODEL, is_finished
+from fallow.runs.reader import Column, read_model, read_settings, read_summary, read_typed_epochs, unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fallow.learning.network import Network
+
+
+class StoredRun:
+    """Reads a run directory piece by piece; only `network` imports what its config names.
+
+    Attributes:
+        directory: Where it is.
+        settings: The resolved config, by section.
+        summary: The totals; None of a run that is not finished.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.settings = read_settings(directory)
+        self.summary = read_summary(directory) if is_finished(directory) else None
+
+    def epochs(self) -> dict[str, Column]:
+        """Returns the columns of epochs.csv."""
+        return read_typed_epochs(self.directory)
+
+    def events(self) -> "pa.Table | None":
+        """Returns events.parquet; before the end, the events until the last checkpoint. None where none are kept."""
+        if not self.settings.get("output", {}).get("events", True):
+            return None
+        if self.summary is not None:
+            return _read_parquet(self.directory / EVENTS)
+        import pyarrow as pa
+
+        from fallow.runs.event_table import EVENT_SCHEMA
+
+        parts = [_read_parquet(path) for path in sorted((self.directory / EVENT_PARTS).glob("*.parquet"))]
+        return pa.concat_tables([EVENT_SCHEMA.empty_table(), *parts])
+
+    def clients(self) -> dict[str, NDArray[Any]] | None:
+        """Returns the columns of clients.parquet; None before the end, and where an older version wrote none."""
+        path = self.directory / CLIENTS
+        if self.summary is None or not path.exists():
+            return None
+        table = _read_parquet(path)
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def network(self) -> "Network":
+        """Returns the network of the config with the weights of the run's end."""
+        from fallow.learning.network import build_network
+        from fallow.runs.begun import read_experiment
+        from fallow.simulation.task import load_dataset
+
+        path = self.directory / MODEL
+        arrays = read_model(self.directory)
+        experiment = read_experiment(self.directory)
+        dataset = load_dataset(experiment)
+        network = build_network(experiment.build("model"), dataset.x.shape[1:], dataset.classes, experiment.seed)
+        if {name: array.shape for name, array in arrays.items()} != network.shapes:
+            raise RunDirectoryError(f"{path} does not fit the model that {self.directory}'s config describes.")
+        network.load(np.concatenate([arrays[name].reshape(-1) for name in network.shapes]))
+        return network
+
+
+def _read_parquet(path: Path) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            return pq.read_table(file)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise unreadable(path, error) from error

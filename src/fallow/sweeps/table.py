@@ -1,0 +1,54 @@
+"""The table of a sweep: a row for each finished run, as CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fallow.runs.layout import is_finished
+from fallow.runs.reader import read_summary
+from fallow.storage.files import write_atomically
+from fallow.sweeps.grid import PlannedRun
+
+TABLE = "table.csv"
+
+
+def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
+    """Returns a row for each finished run: its place in the grid, then its summary."""
+    rows = []
+    for run in runs:
+        if is_finished(run.directory):
+            summary = read_summary(run.directory)
+            summary.pop("versions", None)
+            rows.append(run.point | {key: value for key, value in summary.items() if key not in run.point})
+    return rows
+
+
+def update_table(path: Path, runs: Sequence[PlannedRun]) -> list[dict[str, Any]]:
+    """Writes the table of what is finished, and returns its rows.
+
+    Other shards may write it at the same time, from what they see. Whoever writes looks again afterwards, so that the
+    last table has every run that was finished before it.
+
+    Args:
+        path: The file; without a finished run it is not written.
+        runs: Every run of the grid, also those that others carry out.
+    """
+    while rows := finished_rows(runs):
+        write_table(path, rows)
+        if sum(is_finished(run.directory) for run in runs) == len(rows):
+            break
+    return rows
+
+
+def write_table(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Writes rows as CSV in one step, also where several processes write the same file."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    own = path.with_name(f".{path.name}-{uuid4().hex}")
+    write_atomically(own, file.getvalue().encode())
+    own.replace(path)
