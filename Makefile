@@ -48,7 +48,7 @@ format: install  ## put every file in shape
 	$(BIN)/ruff check --fix .
 
 lint-js: install  ## the linter of the report's scripts, which npm installs
-	$(BIN)/python -m tests.report.javascript
+	$(BIN)/python -m tests.reports.javascript
 
 bench-world: install  ## client-slots a second and bytes a client
 	$(BIN)/python benchmarks/world.py

@@ -1,13 +1,58 @@
-"""Fallow: energy-harvesting federated learning, slot by slot."""
+"""Fallow: energy-harvesting federated learning, slot by slot.
 
-from importlib.metadata import version
-from typing import Any
+Example:
+    >>> import fallow
+    >>> run = fallow.run(fallow.Experiment(epochs=10), progress=False)
+    >>> run.summary["epochs"]
+    10
+"""
 
-__version__ = version("fallow")
+from typing import TYPE_CHECKING, Any
+
+from fallow.plugins.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from fallow import aggregation as aggregation
+    from fallow import data as data
+    from fallow import energy as energy
+    from fallow import models as models
+    from fallow import policies as policies
+    from fallow.experiment import Experiment as Experiment
+    from fallow.policies.check import check_policy as check_policy
+    from fallow.reports.output import report as report
+    from fallow.runs.execute import resume as resume
+    from fallow.runs.execute import run as run
+    from fallow.simulation.engine import Engine as Engine
+    from fallow.study.load import load as load
+    from fallow.study.sweep import compare as compare
+    from fallow.study.sweep import sweep as sweep
+
+    __version__: str
+
+_load, __dir__, __all__ = load_on_first_use(
+    __name__,
+    {
+        "Engine": "fallow.simulation.engine",
+        "Experiment": "fallow.experiment",
+        "aggregation": "fallow.aggregation",
+        "check_policy": "fallow.policies.check",
+        "compare": "fallow.study.sweep",
+        "data": "fallow.data",
+        "energy": "fallow.energy",
+        "load": "fallow.study.load",
+        "models": "fallow.models",
+        "policies": "fallow.policies",
+        "report": "fallow.reports.output",
+        "resume": "fallow.runs.execute",
+        "run": "fallow.runs.execute",
+        "sweep": "fallow.study.sweep",
+    },
+)
 
 
-def load(directory: Any) -> Any:
-    """Returns the run in a directory, with its tables as pandas frames; see ``fallow.runs.run``."""
-    from fallow.runs.run import load_run  # so that `import fallow` stays light
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
 
-    return load_run(directory)
+        return version("fallow")
+    return _load(name)

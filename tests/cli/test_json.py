@@ -17,7 +17,7 @@ from fallow.study import paper
 from fallow.study.claims import Claim
 from fallow.sweeps.execute import SweepResult
 from tests.e2e.test_resume import begin
-from tests.report.made_runs import make_up
+from tests.reports.made_runs import make_up
 
 SMALL = ("--set=clients=12", "--set=epochs=4", "--set=policy.k=3", "--set=energy.p=0.5")
 LOUD = """

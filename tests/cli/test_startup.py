@@ -12,7 +12,7 @@ from typer.main import get_group
 
 from fallow.cli import app
 from fallow.cli.commands import COMMANDS
-from tests.report.made_runs import live
+from tests.reports.made_runs import live
 
 TYPER = {"click", "shellingham", "typer"}
 RICH = {"attr", "markdown_it", "mdurl", "pygments", "rich"}

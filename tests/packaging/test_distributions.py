@@ -79,8 +79,8 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(distributions: tup
     assert packed > {
         "fallow/py.typed",
         "fallow/data/digits.npz",
-        "fallow/report/page/page.html",
-        "fallow/report/page/page.js",
+        "fallow/reports/page/page.html",
+        "fallow/reports/page/page.js",
         "fallow/flower/deploy/template/README.md",
         "fallow/flower/deploy/template/gitignore",
     }

@@ -13,7 +13,7 @@ import tomli_w
 import fallow
 from fallow.cli import app
 from fallow.errors import RunDirectoryError
-from fallow.report import write_report
+from fallow.reports import write_report
 from fallow.runs.reader import read_epochs, read_settings, read_summary
 from fallow.study.results import read_results
 from fallow.sweeps.grid import PlannedRun

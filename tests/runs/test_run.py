@@ -22,7 +22,7 @@ from fallow.runs.reader import read_model
 from fallow.runs.run import Run
 from tests.cli.runner import invoke
 from tests.e2e.test_resume import begin
-from tests.report.made_runs import make_up
+from tests.reports.made_runs import make_up
 
 
 def test_a_run_is_read_as_frames(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from fallow.errors import DataError
 from fallow.sweeps.execute import SweepResult
 from fallow.sweeps.grid import PlannedRun
 from tests.cli.runner import fail, invoke
-from tests.report.made_runs import make_up
+from tests.reports.made_runs import make_up
 
 
 def test_a_dry_run_of_an_unknown_scale_is_refused() -> None:

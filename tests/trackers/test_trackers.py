@@ -12,7 +12,7 @@ import fallow
 from fallow.cli import app
 from fallow.errors import ConfigError, TrackerError
 from fallow.experiment import Experiment
-from fallow.report import write_report
+from fallow.reports import write_report
 from fallow.runs.execute import begin_or_resume
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.trackers.base import LONGEST, as_text

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fallow.cli.screen import Json, console, errors, print_json
-from fallow.report import Written, write_report
+from fallow.reports import Written, write_report
 
 
 def report(

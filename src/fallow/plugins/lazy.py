@@ -22,7 +22,7 @@ def load_on_first_use(
         if name not in names:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         module = import_module(names[name])
-        return module if names[name] == f"{package}.{name}" else vars(module)[name]
+        return module if names[name] == f"{package}.{name}" else getattr(module, name)
 
     def list_names() -> list[str]:
         return sorted(names)

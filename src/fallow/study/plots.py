@@ -45,8 +45,8 @@ def draw_lines(runs: Sequence[StudyRun], axes: Sequence[str], what: str, against
         raise ConfigError(f"A line can't go over '{against}'; against must be {' or '.join(map(repr, ACROSS))}.")
     from matplotlib import pyplot as plt
 
-    from fallow.report.figures import COLOURS, DASHES
-    from fallow.report.series import band
+    from fallow.reports.figures import COLOURS, DASHES
+    from fallow.reports.series import band
 
     x_name, y_name = ACROSS[against], SHORT.get(what, what)
     curves = _read_curves(runs, x_name, y_name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from fallow.report import Written
+    from fallow.reports import Written
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class Study:
         Raises:
             RunDirectoryError: If no run is finished, or the folder can't be written to.
         """
-        from fallow.report import write_report
+        from fallow.reports import write_report
 
         if not self.members:
             raise RunDirectoryError(f"There is no finished run in {self.directory} to report on.")

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from fallow.policies import POLICIES
-from fallow.report.runs import ReportedRun, natural
+from fallow.reports.runs import ReportedRun, natural
 
 SYMBOLS = {"data.alpha": "α", "energy.p": "p_bc", "policy.mu": "μ", "policy.k": "k", "clients": "N", "epochs": "T"}
 """What people call a setting."""

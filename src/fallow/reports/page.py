@@ -66,4 +66,4 @@ def _fingerprint(piece: str) -> str:
 
 
 def _read(name: str) -> str:
-    return files("fallow.report").joinpath("page", name).read_text(encoding="utf-8")
+    return files("fallow.reports").joinpath("page", name).read_text(encoding="utf-8")

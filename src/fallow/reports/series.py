@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.report.runs import ReportedRun
+from fallow.reports.runs import ReportedRun
 
 MOST_POINTS = 300
 """Points of a series on the page; a longer one is thinned evenly."""

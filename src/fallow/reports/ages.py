@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError
-from fallow.report.activity import Events, read_by_epoch
-from fallow.report.runs import ReportedRun
+from fallow.reports.activity import Events, read_by_epoch
+from fallow.reports.runs import ReportedRun
 
 MOST_EPOCHS, MOST_CLIENTS = 300, 100
 """Cells of an age map; more epochs or clients are averaged into as many bins."""

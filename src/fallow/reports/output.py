@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
-from fallow.report.contents import gather
-from fallow.report.figures import draw_figures
-from fallow.report.page import build_page
-from fallow.report.runs import Unfinished, read_runs
+from fallow.reports.contents import gather
+from fallow.reports.figures import draw_figures
+from fallow.reports.page import build_page
+from fallow.reports.runs import Unfinished, read_runs
 
 PAGE = "report.html"
 
@@ -28,6 +28,29 @@ class Written:
     figures: tuple[Path, ...]
     runs: int
     unfinished: tuple[Unfinished, ...]
+
+
+def report(*directories: str | Path, out: str | Path = "report") -> Written:
+    """Writes report.html, one file that works offline, and figures as PDF and PNG.
+
+    Args:
+        *directories: Run directories, or folders that contain them at any depth.
+        out: The folder of the report; files of an earlier report are replaced.
+
+    Raises:
+        RunDirectoryError: There is no finished run, or the report can't be written.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> import fallow
+        >>> folder = mkdtemp()
+        >>> _ = fallow.run(fallow.Experiment(epochs=3), out=f"{folder}/run", progress=False)
+        >>> fallow.report(f"{folder}/run", out=f"{folder}/report").page.name
+        'report.html'
+    """
+    if not directories:
+        raise RunDirectoryError("There is nothing to report on; give run directories, or folders that contain them.")
+    return write_report([Path(directory) for directory in directories], Path(out))
 
 
 def write_report(folders: Sequence[Path], out: Path) -> Written:

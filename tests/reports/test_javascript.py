@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fallow.report import page
-from tests.report.javascript import PAGE, BiomeMissingError, _locate, check_format, find_biome, lint, lint_page
+from fallow.reports import page
+from tests.reports.javascript import PAGE, BiomeMissingError, _locate, check_format, find_biome, lint, lint_page
 
 
 @pytest.fixture(scope="module")

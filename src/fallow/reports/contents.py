@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from fallow.errors import FallowError
 from fallow.plugins.nested import flatten
-from fallow.report.activity import ACTS, read_events, uploads_per_client
-from fallow.report.ages import age_map
-from fallow.report.differences import (
+from fallow.reports.activity import ACTS, read_events, uploads_per_client
+from fallow.reports.ages import age_map
+from fallow.reports.differences import (
     Place,
     order_lines,
     order_panels,
@@ -21,10 +21,10 @@ from fallow.report.differences import (
     title,
     varying,
 )
-from fallow.report.labels import mix_key, read_label_mix
-from fallow.report.runs import ReportedRun, Unfinished
-from fallow.report.series import MOST_POINTS, age_series, as_numbers, score_series, thin
-from fallow.report.timeline import choose_clients, choose_window, make_window, most_epochs
+from fallow.reports.labels import mix_key, read_label_mix
+from fallow.reports.runs import ReportedRun, Unfinished
+from fallow.reports.series import MOST_POINTS, age_series, as_numbers, score_series, thin
+from fallow.reports.timeline import choose_clients, choose_window, make_window, most_epochs
 from fallow.runs.reader import TOTALS
 
 MOST_DETAILED = 12

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load, partition, samples_per_client
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names
-from fallow.report.differences import say
-from fallow.report.runs import ReportedRun
+from fallow.reports.differences import say
+from fallow.reports.runs import ReportedRun
 
 MOST_CLIENTS = 200
 """A mix of more clients can't be read."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fallow.report import write_report
-from tests.report.made_runs import live, make_up
-from tests.report.test_ages import without
+from fallow.reports import write_report
+from tests.reports.made_runs import live, make_up
+from tests.reports.test_ages import without
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.chrome.service import Service  # noqa: E402

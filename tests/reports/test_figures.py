@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from fallow.report.figures import _age, _bars, _curves, _group, _panels, _score_by_energy, draw_figures
-from fallow.report.runs import read_runs
-from tests.report.made_runs import live, make_up
+from fallow.reports.figures import _age, _bars, _curves, _group, _panels, _score_by_energy, draw_figures
+from fallow.reports.runs import read_runs
+from tests.reports.made_runs import live, make_up
 
 FOUR = ("vaoi", "fedavg", "fedbacys", "fedbacys-odd")
 

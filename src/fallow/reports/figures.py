@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.report.differences import order_lines, order_panels, place_runs
-from fallow.report.runs import ReportedRun
-from fallow.report.series import band
+from fallow.reports.differences import order_lines, order_panels, place_runs
+from fallow.reports.runs import ReportedRun
+from fallow.reports.series import band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,8 @@ from typing import Any
 
 import numpy as np
 
-from fallow.report.differences import matters, order_lines, order_panels, order_values, place_runs, say, varying
-from fallow.report.runs import ReportedRun
+from fallow.reports.differences import matters, order_lines, order_panels, order_values, place_runs, say, varying
+from fallow.reports.runs import ReportedRun
 
 
 def run(**settings: Any) -> ReportedRun:

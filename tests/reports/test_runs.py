@@ -5,8 +5,8 @@ import pytest
 
 from fallow.errors import RunDirectoryError
 from fallow.plugins.nested import flatten
-from fallow.report.runs import find_runs, natural, read_runs
-from tests.report.made_runs import live, make_up
+from fallow.reports.runs import find_runs, natural, read_runs
+from tests.reports.made_runs import live, make_up
 
 
 def test_runs_are_found_at_any_depth_once_and_in_natural_order(tmp_path: Path) -> None:

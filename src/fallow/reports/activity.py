@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.report.runs import ReportedRun
+from fallow.reports.runs import ReportedRun
 from fallow.runs.event_table import KINDS
 from fallow.runs.layout import EVENTS
 

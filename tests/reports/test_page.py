@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fallow.report import write_report
-from fallow.report.contents import MOST_DETAILED, gather
-from fallow.report.page import SCRIPTS, build_page, embed
-from fallow.report.runs import read_runs
-from tests.report.made_runs import live, make_up
+from fallow.reports import write_report
+from fallow.reports.contents import MOST_DETAILED, gather
+from fallow.reports.page import SCRIPTS, build_page, embed
+from fallow.reports.runs import read_runs
+from tests.reports.made_runs import live, make_up
 
 NASTY = "</script><img src=x onerror=alert(1)>&{{data}}"
 
@@ -124,7 +124,7 @@ def test_a_run_without_events_has_no_clients_to_show(tmp_path: Path) -> None:
 def test_a_report_loads_neither_torch_nor_the_engine(tmp_path: Path) -> None:
     make_up(tmp_path / "run", epochs=5)
     code = (
-        "import sys; from pathlib import Path; from fallow.report import write_report; "
+        "import sys; from pathlib import Path; from fallow.reports import write_report; "
         "write_report([Path(sys.argv[1])], Path(sys.argv[2])); "
         "sys.exit(any(name.startswith(('torch', 'fallow.learning', 'fallow.simulation.engine', 'fallow.experiment')) "
         "for name in sys.modules))"

@@ -11,15 +11,15 @@ import pytest
 
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
-from fallow.report import write_report
-from fallow.report.activity import Events, read_by_epoch
-from fallow.report.ages import age_map, epochs_since, in_bins, version_ages
-from fallow.report.contents import gather
-from fallow.report.runs import ReportedRun, read_runs
+from fallow.reports import write_report
+from fallow.reports.activity import Events, read_by_epoch
+from fallow.reports.ages import age_map, epochs_since, in_bins, version_ages
+from fallow.reports.contents import gather
+from fallow.reports.runs import ReportedRun, read_runs
 from fallow.runs.event_table import KINDS
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
-from tests.report.made_runs import live, make_up
+from tests.reports.made_runs import live, make_up
 
 AGEING = ("keep", "upload", "drop")
 TRAIN = {

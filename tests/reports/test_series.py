@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fallow.report.figures import draw_figures
-from fallow.report.runs import read_runs
-from fallow.report.series import age_series, as_numbers, band, score_series, thin
-from tests.report.made_runs import live, make_up
+from fallow.reports.figures import draw_figures
+from fallow.reports.runs import read_runs
+from fallow.reports.series import age_series, as_numbers, band, score_series, thin
+from tests.reports.made_runs import live, make_up
 
 
 def test_few_points_all_stay() -> None:

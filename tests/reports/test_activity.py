@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from fallow.errors import RunDirectoryError
-from fallow.report.activity import read_by_epoch, read_events, uploads_per_client
-from fallow.report.runs import read_runs
+from fallow.reports.activity import read_by_epoch, read_events, uploads_per_client
+from fallow.reports.runs import read_runs
 from fallow.runs.event_table import KINDS
-from tests.report.made_runs import live
+from tests.reports.made_runs import live
 
 
 def test_events_of_a_real_run_agree_with_its_summary(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_epochs_are_whole_however_the_file_is_cut(piece: int, tmp_path: Path, mo
     (run,), _ = read_runs([live(tmp_path / "run", epochs=12, energy__p=0.1)])
     whole = read_events(run, ("start", "upload"))
     assert len(set(whole.epoch.tolist())) < 12  # in some epochs nothing happens
-    monkeypatch.setattr("fallow.report.activity.PIECE", piece)
+    monkeypatch.setattr("fallow.reports.activity.PIECE", piece)
     found = [(events.epoch.tolist(), events.slot.tolist()) for events in read_by_epoch(run, ("start", "upload"))]
     assert found == [
         ([epoch] * int((whole.epoch == epoch).sum()), whole.slot[whole.epoch == epoch].tolist()) for epoch in range(12)

@@ -7,12 +7,12 @@ import pytest
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
-from fallow.report.activity import Events, read_events
-from fallow.report.runs import ReportedRun, read_runs
-from fallow.report.timeline import choose_clients, choose_window, make_window, replay
+from fallow.reports.activity import Events, read_events
+from fallow.reports.runs import ReportedRun, read_runs
+from fallow.reports.timeline import choose_clients, choose_window, make_window, replay
 from fallow.runs.event_table import KINDS
 from fallow.simulation.engine import Engine
-from tests.report.made_runs import SMALL, live
+from tests.reports.made_runs import SMALL, live
 
 WORLDS: dict[str, dict[str, Any]] = {
     "vaoi": {},

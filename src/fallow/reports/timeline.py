@@ -16,8 +16,8 @@ from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names, with_options
 from fallow.policies import Mask, SlotView
-from fallow.report.activity import Events
-from fallow.report.runs import ReportedRun
+from fallow.reports.activity import Events
+from fallow.reports.runs import ReportedRun
 from fallow.runs.event_table import KINDS
 from fallow.simulation.world import World
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from fallow.data import label_mix
 from fallow.experiment import Experiment
-from fallow.report.labels import read_label_mix
-from fallow.report.runs import ReportedRun, read_runs
+from fallow.reports.labels import read_label_mix
+from fallow.reports.runs import ReportedRun, read_runs
 from fallow.simulation.task import load_dataset, split
-from tests.report.made_runs import live, make_up
+from tests.reports.made_runs import live, make_up
 
 
 def test_the_label_mix_is_that_of_the_run(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Lints the scripts of the report's page with Biome, which npm installs beside its settings.
 
-    python -m tests.report.javascript          what is wrong, a line each
-    python -m tests.report.javascript --fix    put the scripts and styles in shape first
+    python -m tests.reports.javascript          what is wrong, a line each
+    python -m tests.reports.javascript --fix    put the scripts and styles in shape first
 
 The scripts share one scope, so they are linted as the page carries them, joined: a name that no script declares, and
 one that no script uses, are both found. A complaint names the file and the line where it stands.
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fallow.report import page
+from fallow.reports import page
 
 TOOL = Path(__file__).parent / "biome"
 PAGE = Path(page.__file__).parent / "page"

@@ -6,7 +6,7 @@ import typer
 from fallow.cli.report import report
 from fallow.errors import RunDirectoryError
 from tests.cli.runner import invoke
-from tests.report.made_runs import live, make_up
+from tests.reports.made_runs import live, make_up
 
 app = typer.Typer()
 app.command()(report)
