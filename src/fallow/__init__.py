@@ -1,6 +1,6 @@
 """Fallow: energy-harvesting federated learning, slot by slot.
 
-Example:
+Examples:
     >>> import fallow
     >>> run = fallow.run(fallow.Experiment(epochs=10), progress=False)
     >>> run.summary["epochs"]

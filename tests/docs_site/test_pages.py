@@ -18,6 +18,7 @@ from tests.test_docs import names, rows
     "page",
     [
         "index.md",
+        "api.md",
         "api-rooms.md",
         "write-a-policy.md",
         "bring-your-own.md",

@@ -22,7 +22,7 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
     Raises:
         ConfigError: There is no such kind.
 
-    Example:
+    Examples:
         >>> list_choices("staleness")["staleness.name"]["constant"]
         'A late update counts in full (reading 3).'
     """

@@ -51,7 +51,7 @@ class Experiment(BaseModel):
     Raises:
         ConfigError: A setting is unknown or wrong, or the settings together can't be run.
 
-    Example:
+    Examples:
         >>> from fallow.policies import VAoI
         >>> Experiment(clients=20, policy=VAoI(k=5)) == Experiment(clients=20, policy={"name": "vaoi", "k": 5})
         True
@@ -152,7 +152,7 @@ class Experiment(BaseModel):
             **changes: A section or a setting without one, as in ``policy=VAoI(k=5)`` or ``seed=1``, takes the place of
                 what is there; one setting of a section is named with two underscores, as in ``energy__p=0.1``.
 
-        Example:
+        Examples:
             >>> Experiment(energy={"p": 0.1}).replace(energy__p=0.5, seed=1).given
             {'seed': 1, 'energy': {'p': 0.5}}
         """

@@ -10,7 +10,7 @@ import numpy as np
 def plain(value: Any) -> Any:
     """Returns a value as a config holds it: sequences and arrays as tuples, NumPy's numbers as Python's, paths as text.
 
-    Example:
+    Examples:
         >>> plain({"p": [0.1, 0.2], "seeds": range(2)})
         {'p': (0.1, 0.2), 'seeds': (0, 1)}
     """
@@ -33,7 +33,7 @@ def thawed(value: Any) -> Any:
 def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Returns a nested table as one of dotted keys.
 
-    Example:
+    Examples:
         >>> flatten({"seed": 1, "energy": {"p": 0.1}})
         {'seed': 1, 'energy.p': 0.1}
     """

@@ -58,7 +58,7 @@ def describe(thing: Any, field: str, table: Mapping[str, type], what: str) -> di
     Raises:
         ConfigError: It is none of these.
 
-    Example:
+    Examples:
         >>> from fallow.policies import POLICIES, VAoI
         >>> describe(VAoI(k=5), "name", POLICIES, "policy")
         {'name': 'vaoi', 'k': 5}

@@ -10,7 +10,7 @@ NEAR = 0.6
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """Returns the valid name that `name` was probably meant to be; None if none is near.
 
-    Example:
+    Examples:
         >>> nearest("fedavgg", ["vaoi", "fedavg"])
         'fedavg'
     """
@@ -22,7 +22,7 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
     """Returns ``"; did you mean 'x'?"`` for the valid name nearest to `name`, or the list of valid names.
 
-    Example:
+    Examples:
         >>> did_you_mean("fedavgg", ["vaoi", "fedavg"])
         "; did you mean 'fedavg'?"
     """

@@ -40,7 +40,7 @@ def report(*directories: str | Path, out: str | Path = "report") -> Written:
     Raises:
         RunDirectoryError: There is no finished run, or the report can't be written.
 
-    Example:
+    Examples:
         >>> from tempfile import mkdtemp
         >>> import fallow
         >>> folder = mkdtemp()

@@ -22,7 +22,7 @@ def to_latex(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int)
         rows: Cells as text.
         words: How many columns, from the left, hold words; the others hold numbers and stand on the right.
 
-    Example:
+    Examples:
         >>> print(to_latex(["policy", "units"], [["fedbacys_odd", "7,014 ± 89"]], 1))
         \begin{tabular}{lr}
         \toprule

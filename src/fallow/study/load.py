@@ -16,7 +16,7 @@ def load(directory: str | Path) -> Run | Study:
     Raises:
         RunDirectoryError: It is neither.
 
-    Example:
+    Examples:
         >>> from tempfile import mkdtemp
         >>> from fallow.experiment import Experiment
         >>> from fallow.study.sweep import sweep

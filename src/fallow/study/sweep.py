@@ -51,7 +51,7 @@ def sweep(
         FallowError: If something is wrong before the first run begins, or every run fails. If some fail, a warning
             says so, and the study's `failures` say why.
 
-    Example:
+    Examples:
         >>> from tempfile import mkdtemp
         >>> from fallow.policies import FedAvg, VAoI
         >>> experiment = Experiment(clients=20, epochs=5)
@@ -98,7 +98,7 @@ def compare(
     Raises:
         FallowError: As `sweep` does.
 
-    Example:
+    Examples:
         >>> from tempfile import mkdtemp
         >>> study = compare(Experiment(clients=20, epochs=5), mkdtemp(), seeds=1, progress=False)
         >>> study.axes, len(study)
