@@ -31,7 +31,7 @@ def test_the_four_files_are_decoded_and_cached(tmp_path, monkeypatch):
     published = replace(FashionMnist.published, train=3, test=2, sha256=decode(given).sha256())
     monkeypatch.setattr(FashionMnist, "published", published)
     data.fetch("fashion-mnist", tmp_path / "cache", given)
-    dataset = data.load("fashion-mnist", seed=0, data_dir=tmp_path / "cache")
+    dataset = data.load_dataset("fashion-mnist", seed=0, data_dir=tmp_path / "cache")
     np.testing.assert_array_equal(dataset.x[:, 0], IMAGES[:3])
     np.testing.assert_array_equal(dataset.x_test[:, 0], IMAGES[3:])
     assert dataset.y.tolist() == [9, 0, 3]

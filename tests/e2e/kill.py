@@ -21,7 +21,7 @@ from typing import Any
 
 import fallow.cli.run  # what takes long to load is loaded once, before the forks
 import fallow.runs.event_table
-import fallow.simulation.task  # noqa: F401
+import fallow.simulation.learner_setup  # noqa: F401
 from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS

@@ -6,7 +6,7 @@ from fallow.data import label_mix
 from fallow.experiment import Experiment
 from fallow.reports.labels import read_label_mix
 from fallow.reports.runs import ReportedRun, read_runs
-from fallow.simulation.task import load_dataset, split
+from fallow.simulation.learner_setup import load_dataset, split
 from tests.reports.made_runs import live, make_up
 
 

@@ -100,7 +100,7 @@ def label_mix(
 ) -> None:
     """Draw which classes each client's samples are of."""
     options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
-    dataset = data.load(name, seed=seed, data_dir=data_dir)
+    dataset = data.load_dataset(name, seed=seed, data_dir=data_dir)
     samples = data.samples_per_client(samples_per_client, len(dataset.y), clients)
     parts = data.partition(partition, dataset.y, clients, samples, seed, options)
     counts = data.label_mix(dataset.y, parts, dataset.classes)

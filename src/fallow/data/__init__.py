@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.data.cifar10 import Cifar10
-from fallow.data.dataset import Dataset, DatasetOptions, dataset_from_arrays
+from fallow.data.dataset import Dataset, DatasetOptions, checked_dataset, dataset_from_arrays
 from fallow.data.digits import Digits
 from fallow.data.fashion_mnist import FashionMnist
 from fallow.data.function import from_outside
@@ -44,7 +44,7 @@ def resolve_dataset(name: str) -> type[Any]:
     return from_outside(name, find_outside(name, DATASETS, "dataset", "fallow.data"))
 
 
-def load(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) -> Dataset:
+def load_dataset(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) -> Dataset:
     """Returns a checked dataset. Touches no network: what must be fetched is fetched by ``fetch`` alone.
 
     Args:
@@ -53,11 +53,8 @@ def load(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) 
         data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
         **options: The fields of the dataset's class.
     """
-    dataset = with_options(f"The dataset '{name}'", resolve_dataset(name), options).load(seed, data_dir)
-    if not isinstance(dataset, Dataset):
-        raise ConfigError(f"The dataset '{name}' returned a {type(dataset).__name__}; it must return a Dataset.")
-    dataset.check()
-    return dataset
+    source = with_options(f"The dataset '{name}'", resolve_dataset(name), options)
+    return checked_dataset(name, source.load(seed, data_dir))
 
 
 def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, watcher: Watcher = SILENT) -> Path:
@@ -126,12 +123,13 @@ __all__ = [
     "OneClass",
     "Partition",
     "Synthetic",
+    "checked_dataset",
     "dataset_from_arrays",
     "draw_label_mix",
     "fetch",
     "is_ready",
     "label_mix",
-    "load",
+    "load_dataset",
     "partition",
     "resolve_dataset",
     "samples_per_client",

@@ -127,6 +127,22 @@ def dataset_from_arrays(
     return dataset
 
 
+def checked_dataset(name: str, dataset: object) -> Dataset:
+    """Returns what a source of data gave, if it is a dataset that a model can learn from.
+
+    Args:
+        name: Of the dataset, for the error sentence.
+        dataset: What somebody's code may have returned.
+
+    Raises:
+        ConfigError: It is no `Dataset`, or a field of it can't be used.
+    """
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(f"The dataset '{name}' returned a {type(dataset).__name__}; it must return a Dataset.")
+    dataset.check()
+    return dataset
+
+
 def channel_statistics(x: Images) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Returns the mean and the deviation of each channel, in the units of `Dataset.mean`.
 

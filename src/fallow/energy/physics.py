@@ -1,9 +1,13 @@
 """What a device can store and what its actions cost: the numbers that do not change during a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fallow.arrays import per_client
 
 
 @dataclass(frozen=True)
@@ -34,3 +38,31 @@ class Physics:
     def clients(self) -> int:
         """N."""
         return self.capacity.size
+
+    @classmethod
+    def of_settings(cls, table: Mapping[str, Any], *, probes: bool, ideal: bool) -> "Physics":
+        """Returns the physics that the settings of an experiment describe.
+
+        Args:
+            table: Settings by section, as in ``{"clients": 100, "battery": {"capacity": 25, …}, "cost": {…}, …}``.
+            probes: Whether the policy makes probes, and pays for them.
+            ideal: Whether time and energy are set aside.
+
+        Raises:
+            ConfigError: A list has not one number for each client.
+        """
+        battery, cost = table["battery"], table["cost"]
+
+        def over_clients(name: str, value: Any) -> NDArray[np.int32]:
+            return per_client(name, value, table["clients"], np.int32)
+
+        return cls(
+            slots_per_epoch=table["slots_per_epoch"],
+            capacity=over_clients("battery.capacity", battery["capacity"]),
+            initial=over_clients("battery.initial", battery["initial"]),
+            train_cost=over_clients("cost.train", cost["train"]),
+            transmit_cost=cost["transmit"],
+            probe_cost=cost["probe"] if probes else 0,
+            starts_per_epoch=table["starts_per_epoch"],
+            ideal=ideal,
+        )

@@ -9,7 +9,6 @@ import numpy as np
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.arrays import per_client
 from fallow.energy import Physics
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES, as_table, build_choices
@@ -169,16 +168,7 @@ class Experiment(BaseModel):
     def build_physics(self, policy: AnyPolicy) -> Physics:
         """Returns what does not change during the run."""
         needs = needs_of(policy)
-        return Physics(
-            slots_per_epoch=self.slots_per_epoch,
-            capacity=per_client("battery.capacity", self.battery.capacity, self.clients, np.int32),
-            initial=per_client("battery.initial", self.battery.initial, self.clients, np.int32),
-            train_cost=per_client("cost.train", self.cost.train, self.clients, np.int32),
-            transmit_cost=self.cost.transmit,
-            probe_cost=self.cost.probe if needs.distance != "none" else 0,
-            starts_per_epoch=self.starts_per_epoch,
-            ideal=needs.ideal,
-        )
+        return Physics.of_settings(self.model_dump(), probes=needs.distance != "none", ideal=needs.ideal)
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"

@@ -23,7 +23,7 @@ from fallow.learning.network import Network, build_network
 from fallow.learning.probe import probe_batches
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
-from fallow.simulation.task import load_dataset, split
+from fallow.simulation.learner_setup import load_dataset, split
 
 
 class _Parts:

@@ -41,3 +41,20 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in table.items():
         flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
     return flat
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a table of dotted keys as a nested one.
+
+    Example:
+        >>> nested({"seed": 1, "energy.p": 0.1, "energy.model": "bernoulli"})
+        {'seed': 1, 'energy': {'p': 0.1, 'model': 'bernoulli'}}
+    """
+    table: dict[str, Any] = {}
+    for key, value in flat.items():
+        *sections, name = key.split(".")
+        place = table
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    return table

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load, partition, samples_per_client
+from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load_dataset, partition, samples_per_client
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names
 from fallow.reports.differences import say
@@ -28,7 +28,7 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
     if not is_ready(name):
         return None
     try:
-        dataset = load(name, seed=settings["seed"], **_given(run, DATASETS[name]))
+        dataset = load_dataset(name, seed=settings["seed"], **_given(run, DATASETS[name]))
         clients = settings["clients"]
         samples = samples_per_client(settings["data.samples_per_client"], len(dataset.y), clients)
         shares = partition(parts, dataset.y, clients, samples, settings["seed"], _given(run, PARTITIONS[parts]))

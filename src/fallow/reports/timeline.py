@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.arrays import per_client
 from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
 from fallow.errors import FallowError
+from fallow.plugins.nested import nested, plain
 from fallow.plugins.options import option_names, with_options
 from fallow.policies import Mask, SlotView
 from fallow.reports.activity import Events
@@ -110,7 +110,7 @@ def make_window(run: ReportedRun, events: Events, window: tuple[int, int], clien
         battery, harvest = replay(run, events, window, clients)
     except FallowError as error:
         why = str(error)
-    capacity = per_client("battery.capacity", run.settings["battery.capacity"], run.settings["clients"], np.int32)
+    capacity = _build_physics(run).capacity
     selects = events.of("select")
     chosen = [selects.epoch[(selects.client == client) & (selects.epoch >= window[0])] for client in clients]
     return Window(
@@ -200,7 +200,7 @@ def _build_harvest(run: ReportedRun) -> Harvest:
     if name not in ENERGY_MODELS:  # somebody's own code is not run by a report
         raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
     model = ENERGY_MODELS[name]
-    given = {key: _frozen(run.settings[f"energy.{key}"]) for key in option_names(model) & _options(run, "energy.")}
+    given = {key: plain(run.settings[f"energy.{key}"]) for key in option_names(model) & _options(run, "energy.")}
     built = with_options(f"The energy model '{name}'", model, given, "energy")
     harvest: Harvest = built.prepare(run.settings["seed"], run.settings["clients"], run.settings["slots_per_epoch"])
     return harvest
@@ -208,25 +208,15 @@ def _build_harvest(run: ReportedRun) -> Harvest:
 
 def _build_physics(run: ReportedRun) -> Physics:
     """What the policy would say of itself, the totals say too: whether it pays for probes, and for anything at all."""
-    settings, totals, clients = run.settings, run.summary, run.settings["clients"]
-    return Physics(
-        slots_per_epoch=settings["slots_per_epoch"],
-        capacity=per_client("battery.capacity", settings["battery.capacity"], clients, np.int32),
-        initial=per_client("battery.initial", settings["battery.initial"], clients, np.int32),
-        train_cost=per_client("cost.train", settings["cost.train"], clients, np.int32),
-        transmit_cost=settings["cost.transmit"],
-        probe_cost=settings["cost.probe"] if totals["consumed_probe"] else 0,
-        starts_per_epoch=0,
-        ideal=bool(totals["starts"]) and not totals["consumed_train"],
-    )
+    totals = run.summary
+    ideal = bool(totals["starts"]) and not totals["consumed_train"]
+    # The events say who started, so no limit need be kept.
+    table = nested(run.settings) | {"starts_per_epoch": 0}
+    return Physics.of_settings(table, probes=bool(totals["consumed_probe"]), ideal=ideal)
 
 
 def _options(run: ReportedRun, prefix: str) -> set[str]:
     return {key.removeprefix(prefix) for key in run.settings if key.startswith(prefix)}
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _states(events: Events, client: int, first: int, end: int) -> str:

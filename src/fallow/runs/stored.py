@@ -59,7 +59,7 @@ class StoredRun:
         """Returns the network of the config with the weights of the run's end."""
         from fallow.learning.network import build_network
         from fallow.runs.begun import read_experiment
-        from fallow.simulation.task import load_dataset
+        from fallow.simulation.learner_setup import load_dataset
 
         path = self.directory / MODEL
         arrays = read_model(self.directory)

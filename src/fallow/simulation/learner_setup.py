@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import Dataset, Partition, samples_per_client
+from fallow.data import Dataset, Partition, checked_dataset, samples_per_client
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.learning.learner import Learner, Task
@@ -66,13 +66,7 @@ def build_learner(
 
 def load_dataset(experiment: Experiment) -> Dataset:
     """Returns the dataset of an experiment, checked."""
-    dataset = experiment.build("data").load(experiment.seed)
-    if not isinstance(dataset, Dataset):
-        raise ConfigError(
-            f"The dataset '{experiment.data.name}' returned a {type(dataset).__name__}; it must return a Dataset."
-        )
-    dataset.check()
-    return dataset
+    return checked_dataset(experiment.data.name, experiment.build("data").load(experiment.seed))
 
 
 def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
