@@ -46,7 +46,7 @@ def measure(settings: dict[str, Any]) -> None:
     assert learner is not None
     parts = {kind: learner.seconds[kind] for kind in KINDS}
     parts = {"world": inside - sum(parts.values()), **parts, "write": total - inside}
-    count, trainings = engine.experiment.epochs, int(engine.world.starts.sum())
+    count, trainings = engine.experiment.epochs, int(engine.world.state.starts.sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"  {total / count * 1000:.1f} ms an epoch, {trainings / count:.1f} trainings in each, {learner.strategy}, ",

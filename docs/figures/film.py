@@ -50,7 +50,7 @@ def watch_run(experiment: Experiment) -> Film:
 
     def watch(slot: int, world: World) -> None:
         names = ("battery", "harvested", "overflow", "uploads")
-        seen = {name: getattr(world, name).copy() for name in names}
+        seen = {name: vars(world.state)[name].copy() for name in names}
         slots.append(seen | {"training": world.training(slot), "unsent": world.unsent(slot)})
 
     records = [engine.step(watch) for _ in range(experiment.epochs)]

@@ -51,7 +51,7 @@ def packages_loaded_by(*command: str, **environment: str) -> set[str]:
     [
         ("--version", TYPER),
         ("--help", TYPER | RICH),
-        ("list", TYPER | RICH | SETTINGS | PYDANTIC | {"safetensors"}),
+        ("list", TYPER | RICH | SETTINGS | PYDANTIC),
         ("config", TYPER | SETTINGS | PYDANTIC),
         ("config --energy=trace", TYPER | SETTINGS | PYDANTIC),
         ("check vaoi", TYPER | RICH | SETTINGS | PYDANTIC),
@@ -63,7 +63,7 @@ def test_a_command_loads_only_what_it_needs(command: str, allowed: set[str]) -> 
 
 def test_show_loads_only_what_it_needs(tmp_path: Path) -> None:
     run = live(tmp_path / "run")
-    assert packages_loaded_by("show", str(run)) <= TYPER | RICH | SETTINGS | PYDANTIC | {"safetensors"}
+    assert packages_loaded_by("show", str(run)) <= TYPER | RICH | SETTINGS
 
 
 def test_a_run_without_learning_loads_neither_pandas_nor_pytorch(tmp_path: Path) -> None:

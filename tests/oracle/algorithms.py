@@ -55,6 +55,7 @@ class Trace:
     spent_train: list[int] = field(default_factory=list)
     spent_transmit: list[int] = field(default_factory=list)
     spent_probe: list[int] = field(default_factory=list)
+    short_epochs: list[int] = field(default_factory=list)  # epochs that found i idle and short of a training's energy
 
 
 @dataclass
@@ -105,6 +106,10 @@ def simulate(case: Case) -> Trace:
 
             if case.policy == "unlimited":
                 continue  # no physical policy: it neither trains nor uploads by steps 2, 3 and 5
+
+            # As the epoch begins: neither in training nor with an update to send, and too little energy to train
+            if slot_in_epoch == 0 and client.batches_left == 0 and not client.unsent:
+                trace.short_epochs[i] += client.battery < case.train_cost[i]
 
             # Step 2, train (Alg. 1, 6-7)
             if client.batches_left > 0:
@@ -338,4 +343,5 @@ def empty_trace(case: Case) -> Trace:
         spent_train=[0] * case.clients,
         spent_transmit=[0] * case.clients,
         spent_probe=[0] * case.clients,
+        short_epochs=[0] * case.clients,
     )

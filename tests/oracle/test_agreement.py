@@ -108,10 +108,10 @@ def lived(experiment: Experiment) -> Trace:
 
     def watch(slot: int, world: World) -> None:
         nonlocal counts
-        now = np.array([world.starts, world.uploads])
+        now = np.array([world.state.starts, world.state.uploads])
         started, uploaded = now - counts
         training = world.training(slot)
-        battery.append(world.battery.tolist())
+        battery.append(world.state.battery.tolist())
         action.append(
             [
                 "upload" if uploaded[i] else "start" if started[i] else "train" if training[i] else "idle"
@@ -152,11 +152,12 @@ def lived(experiment: Experiment) -> Trace:
         uploads=events["upload"],
         starts=events["start"],
         finishes=events["finish"],
-        harvested=world.harvested.tolist(),
-        overflow=world.overflow.tolist(),
-        spent_train=(world.starts * physics.train_cost * paid).tolist(),
-        spent_transmit=(world.uploads * physics.transmit_cost * paid).tolist(),
-        spent_probe=(world.probes * physics.probe_cost * np.ones(clients, dtype=int)).tolist(),
+        harvested=world.state.harvested.tolist(),
+        overflow=world.state.overflow.tolist(),
+        spent_train=(world.state.starts * physics.train_cost * paid).tolist(),
+        spent_transmit=(world.state.uploads * physics.transmit_cost * paid).tolist(),
+        short_epochs=world.state.short_epochs.tolist(),
+        spent_probe=(world.state.probes * physics.probe_cost * np.ones(clients, dtype=int)).tolist(),
     )
 
 

@@ -9,7 +9,8 @@ import torch
 from fallow.experiment import Experiment
 from fallow.learning.probe import probe_batches
 from fallow.learning.training import plan_training
-from fallow.simulation.engine import Engine
+from fallow.simulation.engine import Distances, Engine
+from fallow.simulation.epochs import OpenEpoch
 from fallow.simulation.world import World
 from tests.oracle.learning import Client, learn
 
@@ -47,7 +48,7 @@ def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, pol
 
     def watch(slot: int, world: World) -> None:
         nonlocal counts
-        now = np.array([world.starts, world.uploads])
+        now = np.array([world.state.starts, world.state.uploads])
         started, uploaded = now - counts
         training = world.training(slot)
         actions.append(
@@ -58,10 +59,17 @@ def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, pol
         )
         counts = now
 
-    found = []
+    found: list[list[float]] = []
+    probe = engine._probe
+
+    def kept_probe(opened: OpenEpoch) -> Distances:
+        distances = probe(opened)
+        found.append(distances.ages.tolist())
+        return distances
+
+    engine._probe = kept_probe
     while engine.epoch < chosen.epochs:
         engine.step(watch)
-        found.append(engine._distance.tolist())
 
     def draw_batches(client: int, slot: int) -> list[np.ndarray]:
         steps = int(task.steps[client])

@@ -71,7 +71,7 @@ def browser(driver: Any, page: Path) -> Any:
     return driver
 
 
-def show(driver: Any, page: Path, width: int = 1280, theme: str = "light") -> None:
+def show(driver: Any, page: Path, width: int = 1280, theme: str = "light", charts: tuple[str, ...] = CHARTS) -> None:
     media = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
@@ -80,7 +80,7 @@ def show(driver: Any, page: Path, width: int = 1280, theme: str = "light") -> No
     driver.get_log("performance")
     driver.get(page.as_uri())
     wait(driver, lambda: driver.execute_script("return document.documentElement.dataset.ready === 'true'"))
-    wait(driver, lambda: all(drawn(driver, chart) for chart in CHARTS))
+    wait(driver, lambda: all(drawn(driver, chart) for chart in charts))
 
 
 def wait(driver: Any, condition: Any) -> None:
@@ -237,3 +237,14 @@ def test_a_label_mix_of_many_cells_is_drawn(driver: Any, tmp_path: Path) -> None
     driver.get(report.as_uri())
     wait(driver, lambda: drawn(driver, "mix"))
     assert driver.get_log("browser") == []
+
+
+def test_ages_that_were_not_measured_are_said_so(driver: Any, tmp_path: Path) -> None:
+    make_up(tmp_path / "runs" / "without", policy="fedavg", epochs=10, ages=False)
+    show(driver, write_report([tmp_path / "runs"], tmp_path / "one").page, charts=("energy",))
+    assert "Version ages were not measured in these runs." in driver.find_element(By.ID, "age").text
+    assert "not measured" in driver.find_element(By.ID, "overview").text
+    make_up(tmp_path / "runs" / "with", epochs=10)
+    show(driver, write_report([tmp_path / "runs"], tmp_path / "two").page, charts=("energy", "age"))
+    assert "Left out, since not measured: 1 run." in driver.find_element(By.ID, "age").text
+    assert not driver.get_log("browser")

@@ -36,7 +36,7 @@ def lived(settings: dict[str, Any]) -> list[np.ndarray]:
     engine = Engine(Experiment.read(None, [f"{name}={json.dumps(value)}" for name, value in settings.items()]))
     levels: list[np.ndarray] = []
     for _ in range(engine.experiment.epochs):
-        engine.step(watch=lambda _slot, world: levels.append(world.battery.copy()))
+        engine.step(watch=lambda _slot, world: levels.append(world.state.battery.copy()))
     return levels
 
 

@@ -35,9 +35,17 @@ def test_each_client_pays_for_what_it_does() -> None:
     settings = {"clients": 2, "epochs": 1, "slots_per_epoch": 5, "energy": {"p": [0.0, 1.0]}}
     engine = Engine(Experiment.parse(settings | {"cost": {"train": 3, "transmit": 2}, "policy": {"name": "fedavg"}}))
     list(engine)
-    found = client_columns(engine.world)
+    found = client_columns(engine.world, 1)
     assert found["starts"].tolist() == [0, 1]
     assert found["energy"].tolist() == [0, 3]
     assert found["harvested"].tolist() == [0, 5]
     assert found["stored"].tolist() == [0, 2]
     assert found["energy"].dtype == np.int64
+
+
+def test_an_outage_is_an_idle_client_without_the_energy_to_train() -> None:
+    """Both lack 3 units as the first epoch opens; as the second opens, client 1 has an update to send."""
+    settings = {"clients": 2, "epochs": 2, "slots_per_epoch": 5, "energy": {"p": [0.0, 1.0]}}
+    engine = Engine(Experiment.parse(settings | {"cost": {"train": 3, "transmit": 2}, "policy": {"name": "fedavg"}}))
+    list(engine)
+    assert client_columns(engine.world, engine.epoch)["outage"].tolist() == [1.0, 0.5]

@@ -8,6 +8,7 @@ from fallow.errors import PolicyError
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
 from fallow.simulation.engine import Engine
+from fallow.simulation.events import Event
 from fallow.simulation.records import with_ages
 
 
@@ -73,7 +74,7 @@ def test_events_can_be_turned_off() -> None:
 def test_what_ages_hang_on_stands_where_it_happened() -> None:
     nobody, some = np.array([], dtype=int), np.array([2, 5])
     late = np.array([1, 0], dtype=np.int32)
-    world = [("upload", 30, some, late), ("select", 30, some, None), ("upload", 41, some, late)]
+    world = [Event("upload", 30, some, late), Event("select", 30, some), Event("upload", 41, some, late)]
     told = with_ages(world, np.array([0, 1]), {41: [5]})
     assert [(kind, slot, who.tolist()) for kind, slot, who, _ in told] == [
         ("upload", 30, [2, 5]),

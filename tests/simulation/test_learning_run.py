@@ -90,7 +90,7 @@ def test_an_unchanged_model_is_neither_probed_nor_evaluated_again(monkeypatch) -
 def test_whole_weights_are_held_only_for_updates_not_sent() -> None:
     engine = Engine(experiment())
     for _ in engine:
-        assert set(engine.learner.held) == set(np.flatnonzero(engine.world.committed))
+        assert set(engine.learner.held) == set(np.flatnonzero(engine.world.state.committed))
         assert all(weights is None for weights in engine.learner.local)
 
 

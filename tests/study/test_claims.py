@@ -8,7 +8,7 @@ import pytest
 from fallow.study import claims
 from fallow.study.claims import judge
 from fallow.study.figures import draw_figures
-from fallow.study.grid import ALPHAS, HARVESTS, POLICIES, merged, study
+from fallow.study.grid import ALPHAS, HARVESTS, POLICIES, build_grid, merged
 from fallow.study.intervals import all_positive, interval
 from fallow.study.page import claims_page
 from fallow.study.results import Results, Series, seeds_of
@@ -151,12 +151,12 @@ def test_figures_are_drawn_and_equal_results_give_equal_bytes(tmp_path: Path) ->
 
 
 def test_the_full_study_is_the_papers() -> None:
-    shared, grid = study("full", 3)
+    shared, grid = build_grid("full", 3)
     assert [len(axis) for axis in grid.values()] == [3, 3, 4, 3]
     assert "clients" not in shared
     assert "epochs" not in shared
     assert shared["data"] == {"name": "cifar10", "samples_per_client": 300}
-    assert study("half", 1)[0]["model"] == {"name": "paper-cnn", "width": 0.5}
+    assert build_grid("half", 1)[0]["model"] == {"name": "paper-cnn", "width": 0.5}
 
 
 def test_merged_leaves_its_arguments_alone() -> None:
@@ -166,6 +166,6 @@ def test_merged_leaves_its_arguments_alone() -> None:
 
 
 def test_every_variant_is_an_experiment_of_its_own(tmp_path: Path) -> None:
-    planned = plan_variants(study("smoke", 1)[0], 1, tmp_path)
+    planned = plan_variants(build_grid("smoke", 1)[0], 1, tmp_path)
     tomls = {run.experiment.to_toml() for _, runs in planned for run in runs}
     assert len(tomls) == len(VARIANTS)

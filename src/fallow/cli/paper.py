@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.experiment.settings import override
 from fallow.study.grid import SCALES, Scale
@@ -32,7 +32,7 @@ def paper(
         show_forecast(planned.runs, workers, as_json=as_json)
         return
     with words_aside(as_json), stopping():
-        found = run_paper(planned, workers, OnScreen(errors))
+        found = run_paper(planned, workers, OnScreen())
         say_finished(found.sweep)
     if found.page is None:
         exit_after(found.sweep)

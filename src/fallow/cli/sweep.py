@@ -157,7 +157,7 @@ def _carry_out(
         show_forecast(part.share(runs) if part else runs, workers, as_json=as_json)
         return
     with words_aside(as_json or latex), stopping():
-        result, study = study_runs(runs, out, workers=workers, ray=ray, shard=part, observer=OnScreen(errors))
+        result, study = study_runs(runs, out, workers=workers, ray=ray, shard=part, observer=OnScreen())
         if result.rows and not (as_json or latex):
             console.print(_table(study))
         say_finished(result)

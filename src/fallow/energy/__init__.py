@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import EnergyModel, Harvest, Units, checked_units
+from fallow.energy.base import EnergyModel, Harvest, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.physics import Physics
 from fallow.energy.trace import Trace
@@ -10,4 +10,4 @@ ENERGY_MODELS: dict[str, type] = {
     "trace": Trace,
 }
 
-__all__ = ["ENERGY_MODELS", "Bernoulli", "EnergyModel", "Harvest", "Physics", "Trace", "Units", "checked_units"]
+__all__ = ["ENERGY_MODELS", "Bernoulli", "EnergyModel", "Harvest", "Physics", "Trace", "Units", "unit_rows"]

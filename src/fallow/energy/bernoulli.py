@@ -1,6 +1,6 @@
 """Bernoulli harvest: one unit in a slot with probability p (the paper's model)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,16 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from fallow.arrays import per_client
-from fallow.energy.base import Harvest, Units
+from fallow.energy.base import CELLS_AT_ONCE, Harvest, Units
 from fallow.rng import Purpose, bernoulli, stream
 
 Probability = Annotated[float, Field(ge=0, le=1)]
-
-CELLS_AT_ONCE = 2**20
-"""Client-slots drawn in one go: enough to spread the cost of a call, few enough to stay in the cache.
-
-Part of what a seed means: another number gives another harvest.
-"""
 
 
 @dataclass(frozen=True)
@@ -35,8 +29,13 @@ class Bernoulli:
         p_drawn = p if isinstance(self.p, tuple) else float(self.p)
         slots_at_once = max(1, CELLS_AT_ONCE // clients)
 
-        def harvest(epoch: int) -> Iterator[Units]:
+        def harvest(epoch: int) -> Iterable[Units]:
             rng = stream(seed, Purpose.HARVEST, epoch)
+            if slots_per_epoch <= slots_at_once:
+                return bernoulli(rng, p_drawn, (slots_per_epoch, clients))
+            return in_parts(rng)
+
+        def in_parts(rng: np.random.Generator) -> Iterator[Units]:
             for first in range(0, slots_per_epoch, slots_at_once):
                 yield from bernoulli(rng, p_drawn, (min(slots_at_once, slots_per_epoch - first), clients))
 

@@ -19,7 +19,7 @@ from fallow.policies import Mask, SlotView
 from fallow.reports.activity import Events
 from fallow.reports.runs import ReportedRun
 from fallow.runs.event_table import KINDS
-from fallow.simulation.world import World
+from fallow.simulation.world import StartHook, World
 
 WINDOW_EPOCHS, WINDOW_CLIENTS = 6, 12
 MOST_CLIENT_SLOTS = 30_000_000
@@ -55,6 +55,10 @@ class Window:
     harvest: NDArray[np.int64] | None
     capacity: list[int]
     why_no_battery: str
+
+
+REPLAYED = ("harvested", "overflow", "starts", "uploads", "stored")
+"""Sums of an epoch that must come out as the run recorded them."""
 
 
 def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, int]:
@@ -140,7 +144,7 @@ def replay(
     who = np.asarray(clients)
 
     def keep(_slot: int, world: World) -> None:
-        levels.append(world.battery[who])
+        levels.append(world.state.battery[who])
 
     def kept(rows: Any) -> Iterator[Units]:
         for units in rows:
@@ -150,12 +154,10 @@ def replay(
     for epoch in range(window[1]):
         shown = epoch >= window[0]
         rows = kept(harvest(epoch)) if shown else harvest(epoch)
-        now = world.advance(
-            epoch, rows, script.select(epoch), script.start(epoch), record_events=False, watch=keep if shown else None
-        )
-        stored = int(world.battery.sum(dtype=np.int64))
-        sums = {"harvested": now.harvested, "overflow": now.overflow, "starts": now.starts, "uploads": now.uploads}
-        if any(value != run.epochs[name][epoch] for name, value in (sums | {"stored": stored}).items()):
+        opened = world.open_epoch(epoch, rows, record_events=False)
+        lived = world.run_slots(opened, script.select(epoch), script.start(epoch), keep if shown else None)
+        sums = vars(lived.counters)
+        if any(sums[name] != run.epochs[name][epoch] for name in REPLAYED):
             raise FallowError(
                 f"The harvest of this run can't be had again: epoch {epoch} comes to other sums than the run recorded."
             )
@@ -170,12 +172,12 @@ class _Script:
         self._slots_per_epoch = slots_per_epoch
         self._by_slot = {kind: _by_slot(events.of(kind)) for kind in ("select", "start")}
 
-    def select(self, epoch: int) -> Any:
-        """Returns the selection of an epoch, as ``World.advance`` calls it."""
-        return lambda _paid: self._mask("select", epoch * self._slots_per_epoch)
+    def select(self, epoch: int) -> Mask:
+        """Returns the selection of an epoch."""
+        return self._mask("select", epoch * self._slots_per_epoch)
 
-    def start(self, epoch: int) -> Any:
-        """Returns the starts of an epoch, as ``World.advance`` calls them."""
+    def start(self, epoch: int) -> StartHook:
+        """Returns the starts of an epoch, as the world asks for them."""
 
         def start(view: SlotView) -> Mask:
             return self._mask("start", epoch * self._slots_per_epoch + view.slot_in_epoch)

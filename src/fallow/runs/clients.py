@@ -12,26 +12,31 @@ from fallow.storage.files import write_atomically
 Columns = dict[str, NDArray[Any]]
 
 
-def client_columns(world: World) -> Columns:
+def client_columns(world: World, epochs: int) -> Columns:
     """Returns what became of each client until now.
+
+    Args:
+        world: All batteries and books.
+        epochs: How many epochs it has lived through, at least one.
 
     Returns:
         Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
-        `overflow` int64.
+        `overflow` int64; `outage` float64.
     """
-    physics = world.physics
-    energy = np.multiply(world.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
+    physics, state = world.physics, world.state
+    energy = np.multiply(state.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
     if not physics.ideal:
-        energy += np.multiply(world.starts, physics.train_cost, dtype=np.int64)
-        energy += np.multiply(world.uploads, physics.transmit_cost, dtype=np.int64)
+        energy += np.multiply(state.starts, physics.train_cost, dtype=np.int64)
+        energy += np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
     return {
         "client": np.arange(physics.clients, dtype=np.int32),
-        "starts": world.starts.copy(),
-        "updates": world.uploads.copy(),
+        "starts": state.starts.copy(),
+        "updates": state.uploads.copy(),
         "energy": energy,
-        "harvested": world.harvested.copy(),
-        "overflow": world.overflow.copy(),
-        "stored": world.battery.copy(),
+        "harvested": state.harvested.copy(),
+        "overflow": state.overflow.copy(),
+        "stored": state.battery.copy(),
+        "outage": state.short_epochs / epochs,
     }
 
 
@@ -40,6 +45,8 @@ def write_clients(path: Path, columns: Columns) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from fallow.runs.arrow import as_column
+
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), buffer)
+    pq.write_table(pa.table({name: as_column(values) for name, values in columns.items()}), buffer)
     write_atomically(path, buffer.getvalue().to_pybytes())

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from fallow.runs.arrow import as_column
 from fallow.simulation.events import Event
 
 KINDS = ("select", "start", "finish", "upload", "keep", "drop")
@@ -23,28 +23,23 @@ def events_table(epoch: int, events: list[Event]) -> pa.Table:
     """Returns the events of an epoch as a table; staleness is null for all but uploads."""
     sizes = [clients.size for _, _, clients, _ in events]
     staleness = [
-        pa.nulls(clients.size, pa.int32()) if late is None else _column(late.astype(np.int32))
+        pa.nulls(clients.size, pa.int32()) if late is None else as_column(late.astype(np.int32))
         for _, _, clients, late in events
     ]
     kinds = np.repeat(np.array([KINDS.index(kind) for kind, *_ in events], dtype=np.int8), sizes)
     return pa.table(
         [
-            _column(np.full(sum(sizes), epoch, dtype=np.int32)),
-            _column(np.repeat(np.array([slot for _, slot, _, _ in events], dtype=np.int32), sizes)),
-            _column(np.concatenate([clients for _, _, clients, _ in events]).astype(np.int32)),
-            pa.DictionaryArray.from_arrays(_column(kinds), _names()),
+            as_column(np.full(sum(sizes), epoch, dtype=np.int32)),
+            as_column(np.repeat(np.array([slot for _, slot, _, _ in events], dtype=np.int32), sizes)),
+            as_column(np.concatenate([clients for _, _, clients, _ in events]).astype(np.int32)),
+            pa.DictionaryArray.from_arrays(as_column(kinds), _names()),
             pa.chunked_array(staleness, pa.int32()),
         ],
         schema=EVENT_SCHEMA,
     )
 
 
-def _column(values: NDArray[np.int32] | NDArray[np.int8]) -> pa.Array:
-    """Returns whole numbers as Arrow's; ``pa.array`` would load pandas, which takes longer than many a run."""
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, pa.py_buffer(values)])
-
-
 def _names() -> pa.StringArray:
-    """Returns KINDS as Arrow's; as above."""
+    """Returns KINDS as Arrow's."""
     ends = np.cumsum([0, *map(len, KINDS)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(KINDS), pa.py_buffer(ends), pa.py_buffer("".join(KINDS).encode()))

@@ -61,7 +61,7 @@ class RecordedRun:
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
         """Returns a row a client; None before the end."""
-        return client_columns(self._engine.world) if self.summary is not None else None
+        return client_columns(self._engine.world, self._engine.epoch) if self.summary is not None else None
 
     def network(self) -> "Network":
         """Returns a copy of the engine's network with its latest weights."""

@@ -2,31 +2,34 @@
 
 import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.simulation.counters import Counters
 from fallow.simulation.engine import Engine
-from fallow.simulation.records import EpochRecord
+from fallow.simulation.records import AGE_COLUMNS, EpochRecord
 
 
 @dataclass
 class Totals:
-    """Sums over the epochs of a run, kept in its checkpoints."""
+    """What a run comes to over its epochs, kept in its checkpoints.
 
-    harvested: int = 0
-    consumed_train: int = 0
-    consumed_tx: int = 0
-    consumed_probe: int = 0
-    overflow: int = 0
-    selected: int = 0
-    starts: int = 0
-    finishes: int = 0
-    uploads: int = 0
-    stale_uploads: int = 0
+    Attributes:
+        counters: Sums over the epochs.
+        mean_age_selected: Sum of the column of this name.
+        mean_age_delivered: Sum of the column of this name.
+        dropped: Updates received and not used.
+        best_f1: Best of all evaluations.
+        f1: Of the latest evaluation.
+        accuracy: Of the latest evaluation.
+        loss: Of the latest evaluation.
+    """
+
+    counters: Counters = field(default_factory=Counters)
     mean_age_selected: float = 0.0
     mean_age_delivered: float = 0.0
     dropped: int = 0
@@ -37,8 +40,10 @@ class Totals:
 
     def add(self, record: EpochRecord) -> None:
         """Adds an epoch; of the scores the latest stay."""
-        for name in SUMS:
-            setattr(self, name, getattr(self, name) + (getattr(record, name) or 0))
+        self.counters = self.counters.followed_by(record)
+        self.mean_age_selected += record.mean_age_selected or 0.0
+        self.mean_age_delivered += record.mean_age_delivered or 0.0
+        self.dropped += record.dropped or 0
         if record.f1 is not None:
             self.f1, self.accuracy, self.loss = record.f1, record.accuracy, record.loss
             self.best_f1 = max(record.f1, self.best_f1 or 0.0)
@@ -47,17 +52,20 @@ class Totals:
         """Returns the totals as JSON takes them."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> "Totals":
+        """Returns the totals that `as_dict` took apart."""
+        return cls(**kept | {"counters": Counters(**kept["counters"])})
+
 
 SCORES = ("f1", "best_f1", "accuracy", "loss")
-MEANS = ("mean_age_selected", "mean_age_delivered")
-SUMS = tuple(name for name in Totals.__dataclass_fields__ if name not in SCORES)
 
 
 def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
     """Returns the summary of a finished run. Nothing in it depends on the clock, so equal runs have equal bytes."""
-    experiment, world = engine.experiment, engine.world
-    counted = [name for name in SUMS if name not in (*MEANS, "dropped")]
-    learnt = {name: getattr(totals, name) for name in (*SCORES, "dropped")} if engine.learner else {}
+    experiment, world = engine.experiment, engine.world.state
+    known = vars(totals)
+    learnt = {name: known[name] for name in (*SCORES, "dropped")} if engine.learner else {}
     packages = ("fallow", "numpy", "pyarrow", *(("torch",) if engine.learner else ()))
     return {
         "policy": experiment.policy.name,
@@ -66,11 +74,9 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "clients": experiment.clients,
         "epochs": experiment.epochs,
         **learnt,
-        **{name: getattr(totals, name) for name in counted},
-        "stored": int(world.battery.sum(dtype=np.int64)),
-        "energy_total": engine.energy_total,
+        **vars(totals.counters),
         "energy_per_client_epoch": engine.energy_total / experiment.clients / experiment.epochs,
-        **{name: None if engine.ages == "none" else getattr(totals, name) / experiment.epochs for name in MEANS},
+        **{name: None if engine.ages == "none" else known[name] / experiment.epochs for name in AGE_COLUMNS},
         "clients_never_delivered": int(np.count_nonzero(world.uploads == 0)),
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},

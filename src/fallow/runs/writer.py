@@ -138,7 +138,7 @@ class OpenRun:
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
         _restore(self.engine, arrays)
-        self.totals = Totals(**notes["totals"])
+        self.totals = Totals.from_dict(notes["totals"])
         self._cut_back(notes["table_bytes"])
         if self._count_parts() != notes.get("event_parts", self._count_parts()):
             parts = self.directory / EVENT_PARTS
@@ -207,7 +207,7 @@ class OpenRun:
         if engine.learner:
             network, weights = engine.learner.task.network, engine.learner.weights
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
-        write_clients(directory / CLIENTS, client_columns(engine.world))
+        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch))
         summary = summarise(engine, self.totals)
         self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
         write_atomically(directory / SUMMARY, to_json(summary))

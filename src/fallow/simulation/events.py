@@ -1,41 +1,28 @@
-"""What happens in one epoch, in numbers and event by event."""
+"""What happens to clients, one event for all to whom the same happens in a slot."""
 
-from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.policies import Mask
-
 Clients = NDArray[np.intp]
 """Some clients by number, in ascending order."""
 
-Event = tuple[str, int, Clients, NDArray[np.int32] | None]
-"""(kind, slot, clients, staleness in epochs for uploads)."""
+Kind = Literal["select", "start", "finish", "upload", "keep", "drop"]
+"""What can happen; ``docs/metrics.md`` says what each means."""
 
 
-@dataclass
-class Happenings:
-    """What happened in one epoch, over all clients.
+class Event(NamedTuple):
+    """What happened to some clients in a slot.
 
     Attributes:
-        selected: The participants 𝒩(t), shape (N,), bool.
-        delivered: Clients of whom an update was received, shape (N,), bool.
-        harvested: Units, before the cap.
-        overflow: Units that the cap turned away.
-        consumed_train: Units spent on trainings.
-        starts: Trainings begun; likewise finishes, uploads, stale_uploads (begun in an earlier epoch), probes.
-        events: What happened to whom, in order, where it was asked for.
+        kind: What happened.
+        slot: When, counted from the beginning of the run.
+        clients: To whom, shape (n,), intp.
+        staleness: Of uploads: how many epochs late each is, shape (n,), int32.
     """
 
-    selected: Mask
-    delivered: Mask
-    harvested: int = 0
-    overflow: int = 0
-    consumed_train: int = 0
-    starts: int = 0
-    finishes: int = 0
-    uploads: int = 0
-    stale_uploads: int = 0
-    probes: int = 0
-    events: list[Event] = field(default_factory=list)
+    kind: Kind
+    slot: int
+    clients: Clients
+    staleness: NDArray[np.int32] | None = None

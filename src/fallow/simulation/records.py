@@ -1,52 +1,37 @@
 """What a run says of each epoch. ``docs/metrics.md`` describes every column."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.events import Clients, Event
 
+AGE_COLUMNS = ("mean_age_selected", "mean_age_delivered")
+LEARNING_COLUMNS = ("train_loss", "aggregated", "dropped", "f1", "accuracy", "loss")
+COLUMNS = ("epoch", *COUNTERS, *AGE_COLUMNS)
 
-@dataclass(frozen=True)
-class EpochRecord:
-    """One epoch, over all clients: a row of epochs.csv, and the events behind it.
+
+@dataclass(frozen=True, kw_only=True)
+class EpochRecord(Counters):
+    """One epoch, over all clients: its counters, what was learnt, and the events behind them; a row of epochs.csv.
 
     Attributes:
         epoch: t, from 0.
-        harvested: Units harvested in this epoch, before the cap.
-        consumed_train: Units spent on trainings started in this epoch.
-        consumed_tx: Units spent on uploads in this epoch.
-        consumed_probe: Units spent on probes in this epoch.
-        overflow: Units that the cap turned away in this epoch.
-        stored: Units in all batteries at the epoch's end.
-        energy_total: Units consumed since the run began.
-        selected: Clients selected.
-        starts: Trainings started; likewise finishes and uploads.
-        stale_uploads: Uploads whose training started in an earlier epoch.
         mean_age_selected: Mean version age at the epoch's end, if being selected resets it; None without ages.
         mean_age_delivered: The same, if an update received resets it.
         train_loss: With learning: mean loss of the trainings started; None if none was.
         aggregated: With learning: updates that went into the model.
         dropped: With learning: updates received and not used, because they diverged or were discarded as too old.
-        f1: With learning: macro F1 on the test set, in epochs that evaluate it; likewise accuracy, loss and recall,
-            which has a number for each class.
-        events: (kind, slot, clients, staleness), in order; empty where not asked for.
+        f1: With learning: macro F1 on the test set, in epochs that evaluate it.
+        accuracy: With learning: share of the test set that is classified rightly, in epochs that evaluate it.
+        loss: With learning: mean loss on the test set, in epochs that evaluate it.
+        recall: With learning: the share of each class that is found, in epochs that evaluate it.
+        events: What happened to whom, in order; empty where not asked for.
     """
 
     epoch: int
-    harvested: int
-    consumed_train: int
-    consumed_tx: int
-    consumed_probe: int
-    overflow: int
-    stored: int
-    energy_total: int
-    selected: int
-    starts: int
-    finishes: int
-    uploads: int
-    stale_uploads: int
     mean_age_selected: float | None = None
     mean_age_delivered: float | None = None
     train_loss: float | None = None
@@ -60,14 +45,9 @@ class EpochRecord:
 
     def row(self) -> dict[str, int | float | None]:
         """Returns the cells of epochs.csv by column; what was not measured is None."""
+        cells = vars(self)
         recall = {f"recall_{label}": share for label, share in enumerate(self.recall or ())}
-        return {name: getattr(self, name) for name in (*COLUMNS, *LEARNING_COLUMNS)} | recall
-
-
-LEARNING_COLUMNS = ("train_loss", "aggregated", "dropped", "f1", "accuracy", "loss")
-COLUMNS = tuple(
-    column.name for column in fields(EpochRecord) if column.name not in (*LEARNING_COLUMNS, "recall", "events")
-)
+        return {name: cells[name] for name in (*COLUMNS, *LEARNING_COLUMNS)} | recall
 
 
 def columns(classes: int | None) -> tuple[str, ...]:
@@ -85,12 +65,13 @@ def with_ages(events: list[Event], kept: Clients, dropped: Mapping[int, list[int
         kept: Clients in whose eyes the model did not change significantly (M_i < μ), so that their age stays.
         dropped: Clients whose update was received and not used, by slot; to the age it is as if it had not come.
     """
+    if not kept.size and not dropped:
+        return events
     told: list[Event] = []
     for event in events:
-        kind, slot, *_ = event
-        if kind == "select" and kept.size:
-            told.append(("keep", slot, kept, None))
+        if event.kind == "select" and kept.size:
+            told.append(Event("keep", event.slot, kept))
         told.append(event)
-        if kind == "upload" and slot in dropped:
-            told.append(("drop", slot, np.array(dropped[slot]), None))
+        if event.kind == "upload" and event.slot in dropped:
+            told.append(Event("drop", event.slot, np.array(dropped[event.slot])))
     return told

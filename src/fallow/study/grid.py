@@ -35,7 +35,7 @@ SCALES: dict[Scale, dict[str, Any]] = {
 }
 
 
-def study(scale: Scale, seeds: int, settings: dict[str, Any] | None = None) -> tuple[dict[str, Any], Grid]:
+def build_grid(scale: Scale, seeds: int, settings: dict[str, Any] | None = None) -> tuple[dict[str, Any], Grid]:
     """Returns the settings that all runs of the study share, and its grid.
 
     Args:

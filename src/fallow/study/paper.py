@@ -9,7 +9,7 @@ from fallow.errors import ConfigError
 from fallow.storage.files import write_atomically
 from fallow.study.claims import Claim, judge
 from fallow.study.figures import draw_figures
-from fallow.study.grid import Scale, study
+from fallow.study.grid import Scale, build_grid
 from fallow.study.page import claims_page
 from fallow.study.results import read_results
 from fallow.study.sensitivity import Variant, compare_variant, plan_defaults, plan_variants
@@ -79,7 +79,7 @@ def plan_paper(
     Raises:
         ConfigError: If a run is no experiment, or does not learn.
     """
-    shared, grid = study(scale, seeds, dict(settings or {}))
+    shared, grid = build_grid(scale, seeds, dict(settings or {}))
     runs = plan(shared, grid, out / "runs")
     if runs[0].experiment.learning.mode != "train":
         raise ConfigError("learning.mode = 'none' leaves nothing to compare; the study's runs must train.")

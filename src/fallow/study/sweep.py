@@ -13,7 +13,7 @@ from fallow.sweeps.axes import list_axes, list_values
 from fallow.sweeps.execute import SweepResult, execute
 from fallow.sweeps.grid import PlannedRun, plan
 from fallow.sweeps.parts import given_settings
-from fallow.sweeps.progress import Observer, OnScreen, Silent, count_runs
+from fallow.sweeps.progress import Observer, OnScreen, count_runs
 from fallow.sweeps.shards import Shard
 
 OPTIONS = ("out", "workers", "ray", "shard", "progress")
@@ -62,7 +62,7 @@ def sweep(
     folder = _folder(out)
     runs = plan(given_settings(experiment), list_axes(axes, OPTIONS), folder)
     part = Shard.parse(shard) if shard is not None else None
-    observer = OnScreen() if progress else Silent()
+    observer = OnScreen(show=progress)
     result, study = study_runs(runs, folder, workers=workers, ray=ray, shard=part, observer=observer)
     if result.failures:
         _report_failures(result)

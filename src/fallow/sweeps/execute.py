@@ -12,7 +12,7 @@ from fallow.experiment import bound_to_process
 from fallow.processors import available_processors
 from fallow.runs.layout import is_finished
 from fallow.sweeps.grid import PlannedRun
-from fallow.sweeps.progress import Observer, Silent, Watch
+from fallow.sweeps.progress import Observer, OnScreen, Watch
 from fallow.sweeps.shards import Shard
 from fallow.sweeps.table import TABLE, update_table
 
@@ -67,7 +67,7 @@ def execute(
 
     if shard and ray is not None:
         raise ConfigError("A shard and a Ray cluster both say who carries out which runs; choose one of the two.")
-    observer = observer or Silent()
+    observer = observer or OnScreen(show=False)
     share = shard.share(runs) if shard else list(runs)
     check_directories(share)
     left = [run for run in share if not is_finished(run.directory)]

@@ -64,7 +64,7 @@ def take_lease(lease: Path) -> None:
 
 
 def report(lease: Path, epochs: int, node: str) -> None:
-    """Says, as the worker, how far it is and where. Without its lease the process ends here."""
+    """Writes into its lease how far a worker is and where. Without its lease the process ends here."""
     try:
         with lease.open("r+", encoding="utf-8") as file:  # not "w", which would bring back a lease that is gone
             file.write(f"{epochs:09} {node}")

@@ -1,29 +1,11 @@
-"""How a sweep is going: who may hear of it, and bars on a terminal."""
+"""How a sweep is going: who may hear of it, and bars on a terminal or in a notebook."""
 
+import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
-
-class Observer(Protocol):
-    """Hears how the runs of a sweep go."""
-
-    def note(self, sentence: str) -> None:
-        """Hears a sentence for the user."""
-        ...
-
-    def watch(self, left: int, total: int, epochs: int) -> AbstractContextManager["Watch"]:
-        """Hears that runs begin.
-
-        Args:
-            left: How many are carried out now.
-            total: How many there are with those that are finished already.
-            epochs: Of those that are left, all in all.
-        """
-        ...
+from fallow.runs.progress import Bar, show_progress
 
 
 class Watch(Protocol):
@@ -38,71 +20,78 @@ class Watch(Protocol):
         ...
 
 
-class Silent:
-    """An observer that keeps everything to itself."""
+class Observer(Protocol):
+    """Hears how the runs of a sweep go."""
 
     def note(self, sentence: str) -> None:
-        """Drops a sentence."""
+        """Hears a sentence for the user."""
+        ...
 
     def watch(self, left: int, total: int, epochs: int) -> AbstractContextManager[Watch]:
-        """Returns a watch that shows nothing."""
-        return Bars(Console(quiet=True), left, total, epochs)
+        """Hears that runs begin.
+
+        Args:
+            left: How many are carried out now.
+            total: How many there are with those that are finished already.
+            epochs: Of those that are left, all in all.
+        """
+        ...
 
 
 class OnScreen:
-    """An observer that shows a bar for the whole and one for each run under way.
+    """An observer that shows a bar for the whole and one for each run under way, and prints sentences.
 
     Args:
-        console: Where to; None is standard error. Where it is no terminal, there are no bars.
+        show: Whether to show anything at all.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, soft_wrap=True)
+    def __init__(self, *, show: bool = True) -> None:
+        self._show = show
 
     def note(self, sentence: str) -> None:
-        """Prints a sentence."""
-        self._console.print(sentence, highlight=False, markup=False)
+        """Prints a sentence to standard error."""
+        if self._show:
+            sys.stderr.write(f"{sentence}\n")
 
     def watch(self, left: int, total: int, epochs: int) -> AbstractContextManager[Watch]:
         """Returns the bars."""
-        return Bars(self._console, left, total, epochs)
+        return Bars(left, total, epochs, show=self._show)
 
 
 class Bars:
-    """The bars of a sweep, while they are shown."""
+    """The bars of a sweep, while they are shown; the arguments are those of ``Observer.watch``."""
 
-    def __init__(self, console: Console, left: int, total: int, epochs: int) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
-        shown = console.is_terminal and not console.quiet
-        self._progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown)
-        self._whole = self._progress.add_task(f"epochs of {count_runs(left)}", total=epochs)
+    def __init__(self, left: int, total: int, epochs: int, *, show: bool) -> None:
+        self._whole = show_progress(epochs, f"epochs of {count_runs(left)}", show=show and left > 0)
         self._total = total
         self._ended = total - left
-        self._tasks: dict[str, TaskID] = {}
+        self._bars: dict[str, Bar] = {}
         self._done: dict[str, int] = {}
 
     def __enter__(self) -> "Bars":
-        self._progress.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        for bar in self._bars.values():
+            bar.close()
+        self._whole.close()
 
     def advance(self, name: str, done: int, epochs: int) -> None:
         """Moves the bar of a run, and that of the whole."""
-        if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=epochs)
-        self._progress.advance(self._whole, done - self._done.get(name, 0))
-        self._progress.update(self._tasks[name], completed=done)
+        if name not in self._bars:
+            self._bars[name] = self._whole.task(name, epochs)
+        step = done - self._done.get(name, 0)
+        self._bars[name].advance(step)
+        self._whole.advance(step)
         self._done[name] = done
 
     def end(self, name: str) -> None:
         """Removes the bar of a run."""
+        self._bars.pop(name).close()
         self._ended += 1
-        self._progress.remove_task(self._tasks[name])
-        self._progress.update(self._whole, description=f"epochs, {self._ended} of {count_runs(self._total)} done")
+        self._whole.describe(f"epochs, {self._ended} of {count_runs(self._total)} done")
 
 
 def count_runs(runs: int) -> str:

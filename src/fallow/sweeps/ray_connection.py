@@ -75,7 +75,11 @@ def _stay_local() -> dict[str, Any]:
 
 
 def _knock(address: str) -> None:
-    """Refuses an address where nobody answers; Ray itself would try for minutes."""
+    """Checks that somebody answers at an address; Ray itself would try for minutes.
+
+    Raises:
+        ClusterError: If nobody does.
+    """
     place = address
     if address == "auto":
         last = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir())) / LAST_STARTED

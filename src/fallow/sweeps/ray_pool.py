@@ -111,7 +111,11 @@ class Cluster:
         self._task = ray.remote(num_cpus=1, max_retries=0)(serve_here)
 
     def check_nodes(self, folder: Path) -> None:
-        """Refuses a cluster with a node that can't take part; one that does not answer is left to Ray."""
+        """Asks every node whether it can take part; one that does not answer is left to Ray.
+
+        Raises:
+            ClusterError: If one can't.
+        """
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         look = self._ray.remote(num_cpus=0, max_retries=0)(find_fault)
@@ -184,7 +188,13 @@ class Cluster:
 
 
 def find_fault(out: Path, mark: Path, version: str) -> str | None:
-    """Says, on a node, why it can't take part in a sweep to `out`; `mark` is what the sweep has just put there."""
+    """Returns why this node can't take part in a sweep, in words; None if it can.
+
+    Args:
+        out: The sweep's folder.
+        mark: What the sweep has just put there.
+        version: Of Fallow, on the machine of the sweep.
+    """
     host = socket.gethostname()
     if not mark.exists():
         return f"The node {host} does not see {out}; put --out on a file system that all nodes share under one path."

@@ -1,7 +1,6 @@
 """Emulated: the simulator's own battery in accelerated time, a world of one client."""
 
-from collections.abc import Iterator
-from copy import deepcopy
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 from fallow.energy import EnergyModel, Harvest, Physics, Units
 from fallow.experiment import Experiment
 from fallow.flower.batteries.base import Arrays, Event, Reading, StartHook
-from fallow.policies import Mask
 from fallow.simulation.world import World
+from fallow.simulation.world_state import WorldState
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,11 @@ class Emulated:
         """The harvest of this client alone: rows of shape (1,)."""
         everyone = self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
 
-        def own(epoch: int) -> Iterator[Units]:
-            return (units[self.number : self.number + 1] for units in everyone(epoch))
+        def own(epoch: int) -> Iterable[Units]:
+            rows = everyone(epoch)
+            if isinstance(rows, np.ndarray):
+                return rows[:, self.number : self.number + 1]
+            return (units[self.number : self.number + 1] for units in rows)
 
         return own
 
@@ -94,16 +96,14 @@ class OpenEmulated:
     replays = True
 
     def __init__(self, world: World, harvest: Harvest, arrays: Arrays) -> None:
-        self.world = world
         self._harvest = harvest
-        for name in world.STATE if arrays else ():
-            setattr(world, name, arrays[name].copy())
+        kept = {name: array.copy() for name, array in arrays.items() if name != "lived"}
+        self.world = World(world.physics, WorldState(**kept)) if arrays else world
         self.lived = int(arrays["lived"][0]) if arrays else -1
 
     def arrays(self) -> Arrays:
         """Returns the state of the world."""
-        own = {name: getattr(self.world, name) for name in self.world.STATE}
-        return own | {"lived": np.array([self.lived], dtype=np.int64)}
+        return vars(self.world.state) | {"lived": np.array([self.lived], dtype=np.int64)}
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
         """Lives through the epochs in which nobody called. An update that is due is paid for, and kept for later."""
@@ -111,30 +111,23 @@ class OpenEmulated:
             yield from self.live(self.lived + 1, None, selected=False)
 
     def look(self, epoch: int) -> Reading:
-        """Looks ahead into the first slot: the harvest is known, so a copy can live through it."""
-        ahead, slot = deepcopy(self.world), epoch * self.world.physics.slots_per_epoch
-        seen: list[Reading] = []
-
-        def select(paid: Mask) -> Mask:
-            seen.append(
-                Reading(
-                    units=int(ahead.battery[0]),
-                    training=bool(ahead.training(slot)[0]),
-                    unsent=bool(ahead.unsent(slot)[0]),
-                    finishing=bool(ahead.committed[0] and ahead.free_at[0] == slot + 1),
-                    sending=bool(ahead.uploads[0] > self.world.uploads[0]),
-                    paid=bool(paid[0]),
-                )
-            )
-            return np.zeros(1, dtype=np.bool_)
-
-        ahead.advance(epoch, self._harvest(epoch), select, record_events=False)
-        return seen[0]
+        """Looks ahead into the first slot: the harvest is known, so a world in the same state can live through it."""
+        ahead = World(self.world.physics, self.world.state.copy())
+        opened = ahead.open_epoch(epoch, self._harvest(epoch), record_events=False)
+        return Reading(
+            units=int(ahead.state.battery[0]),
+            training=bool(ahead.training(opened.slot)[0]),
+            unsent=bool(ahead.unsent(opened.slot)[0]),
+            finishing=bool(opened.finishing.size),
+            sending=bool(opened.sent.size),
+            paid=bool(opened.paid[0]),
+        )
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
         """Lives through an epoch at once, and then says what happened."""
-        now = self.world.advance(epoch, self._harvest(epoch), lambda _: np.array([selected]), start)
+        opened = self.world.open_epoch(epoch, self._harvest(epoch))
+        lived = self.world.run_slots(opened, np.array([selected]), start)
         self.lived = epoch
-        for kind, slot, who, _ in now.events:
-            if who.size and kind in ("start", "finish", "upload"):
-                yield Event(kind, slot)  # type: ignore[arg-type]
+        for event in lived.events:
+            if event.clients.size and event.kind in ("start", "finish", "upload"):
+                yield Event(event.kind, event.slot)

@@ -42,11 +42,7 @@ function ageChart(runs) {
     chart,
     bands(measured, ({ age }) => ({ x: age.epoch, y: age[ageKind] })),
     measured.length < runs.length
-      ? make(
-          "p",
-          { class: "hint" },
-          `Not measured in ${count(runs.length - measured.length, "run")}, which are left out.`,
-        )
+      ? make("p", { class: "hint" }, `Left out, since not measured: ${count(runs.length - measured.length, "run")}.`)
       : null,
   );
 }

@@ -1,0 +1,68 @@
+"""Asking a policy, which may be anyone's code: whatever it does wrong is said in a sentence."""
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fallow.errors import FallowError, PolicyError
+from fallow.policies import AnyPolicy, EpochView, Mask, SlotView, Starter
+from fallow.simulation.world import StartHook
+
+
+class AskedPolicy:
+    """A policy and its memory, which goes into every question and comes back with the answer.
+
+    Attributes:
+        policy: The policy.
+        name: What its errors call it.
+        first: The memory that its init returned.
+        memory: The memory now.
+    """
+
+    def __init__(self, policy: AnyPolicy, name: str, clients: int) -> None:
+        self.policy, self.name, self._epoch = policy, name, 0
+        self.first: Any = self._call("init", policy.init, clients)
+        self.memory: Any = self.first
+
+    def select(self, view: EpochView, rng: np.random.Generator) -> Mask:
+        """Returns the participants of an epoch; the world checks the mask."""
+        self._epoch = view.epoch
+        return self._ask("select", self.policy.select, view, rng)
+
+    @property
+    def start(self) -> StartHook | None:
+        """The policy's `start`; None for a policy without one."""
+        policy = self.policy
+        if not isinstance(policy, Starter):
+            return None
+        starter = policy
+
+        def start(view: SlotView) -> Mask:
+            return self._ask("start", starter.start, view)
+
+        return start
+
+    def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Mask:
+        """Calls a hook, keeps the memory that it returns, and returns its mask."""
+        answer = self._call(hook, function, self.memory, *arguments)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise PolicyError(f"The policy's {hook} must return (state, mask), and returned a {type(answer).__name__}.")
+        self.memory, mask = answer
+        return mask  # type: ignore[no-any-return]
+
+    def _call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a method of the policy; if it raises, says what, and where."""
+        try:
+            return function(*arguments)
+        except FallowError:
+            raise
+        except (Exception, SystemExit) as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            # The call itself can fail too, if a hook takes other arguments: then the place says nothing to its author.
+            place = f" ({frame.filename}, line {frame.lineno})" if frame.filename != __file__ else ""
+            raise PolicyError(
+                f"The policy '{self.name}' failed in {hook}, epoch {self._epoch}: "
+                f"{type(error).__name__}: {error}{place}."
+            ) from error

@@ -1,0 +1,61 @@
+"""One epoch of the world: opened, under way, and over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fallow.policies import Mask
+from fallow.simulation.counters import Counters
+from fallow.simulation.events import Clients, Event
+
+
+@dataclass(eq=False)
+class Course:
+    """An epoch under way; only the world changes it.
+
+    Attributes:
+        harvest: Lives through the harvest of one more slot each time it is asked.
+        delivered: Clients of whom an update was received so far, shape (N,), bool.
+        events: What happened to whom so far, in order; None where nobody asks for it.
+        counts: What was counted so far, by the names of `Counters`.
+    """
+
+    harvest: Iterator[bool]
+    delivered: Mask
+    events: list[Event] | None
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenEpoch:
+    """An epoch in its first slot, after harvest, uploads and probes, and before the selection.
+
+    Attributes:
+        slot: Its first slot, counted from the beginning of the run.
+        paid: Clients that paid for their probe, or for whom it is free, shape (N,), bool.
+        finishing: Clients in training whose last batch runs in this very slot.
+        sent: Clients of whom an update is received in this very slot.
+        course: What follows; for the world.
+    """
+
+    slot: int
+    paid: Mask
+    finishing: Clients
+    sent: Clients
+    course: Course = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class LivedEpoch:
+    """What happened in an epoch.
+
+    Attributes:
+        counters: Sums over all clients; `energy_total` is not the world's to count.
+        selected: The participants 𝒩(t), shape (N,), bool.
+        delivered: Clients of whom an update was received, shape (N,), bool.
+        events: What happened to whom, in order; empty where nobody asked for it.
+    """
+
+    counters: Counters
+    selected: Mask
+    delivered: Mask
+    events: list[Event]
