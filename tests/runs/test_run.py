@@ -1,4 +1,3 @@
-import doctest
 import operator
 import re
 import shutil
@@ -176,10 +175,3 @@ def test_an_unfinished_run_is_read_as_far_as_it_is(tmp_path: Path) -> None:
     assert "7 of 10 epochs" in run._repr_html_()
     with pytest.raises(RunDirectoryError, match="has no model: it is not finished"):
         run.model()
-
-
-@pytest.mark.parametrize("module", [fallow.runs.execute, fallow.runs.run])
-def test_the_examples_are_true(module) -> None:
-    result = doctest.testmod(module)
-    assert result.attempted >= 3
-    assert not result.failed
