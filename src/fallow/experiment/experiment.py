@@ -173,6 +173,9 @@ class Experiment(BaseModel):
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
 
+    def __str__(self) -> str:
+        return repr(self)
+
     def _check(self) -> None:
         """Raises `ConfigError` for what is well written but can't be run."""
         build_trackers(self.output.trackers)

@@ -46,7 +46,7 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a table of dotted keys as a nested one.
 
-    Example:
+    Examples:
         >>> nested({"seed": 1, "energy.p": 0.1, "energy.model": "bernoulli"})
         {'seed': 1, 'energy': {'p': 0.1, 'model': 'bernoulli'}}
     """

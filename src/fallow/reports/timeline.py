@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.arrays import per_client
 from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
 from fallow.errors import FallowError
 from fallow.plugins.nested import nested, plain
@@ -110,7 +111,7 @@ def make_window(run: ReportedRun, events: Events, window: tuple[int, int], clien
         battery, harvest = replay(run, events, window, clients)
     except FallowError as error:
         why = str(error)
-    capacity = _build_physics(run).capacity
+    capacity = per_client("battery.capacity", run.settings["battery.capacity"], run.settings["clients"], np.int32)
     selects = events.of("select")
     chosen = [selects.epoch[(selects.client == client) & (selects.epoch >= window[0])] for client in clients]
     return Window(
