@@ -25,6 +25,7 @@ from fallow.runs.tables import Tables, join_events, read_rows
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
+from fallow.state import pack, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.storage.files import PART, write_atomically
 from fallow.storage.locks import lock
@@ -159,8 +160,8 @@ class RunWriter:
             raise RunDirectoryError(
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
-        self.engine.restore(arrays)
-        self.totals = Totals.from_dict(notes["totals"])
+        self.engine.restore(self.engine.unpack(arrays, notes["state"]))
+        self.totals = unpack(Totals, {}, notes["totals"])
         self._cut_back(notes["table_bytes"])
         if self._count_parts() != notes.get("event_parts", self._count_parts()):
             parts = self.directory / EVENT_PARTS
@@ -212,13 +213,16 @@ class RunWriter:
             raise
 
     def _checkpoint(self, table_bytes: int) -> None:
+        arrays, state = pack(self.engine.state)
+        _, totals = pack(self.totals)
         notes = {
+            "state": state,
             "config": hashlib.sha256(self._config).hexdigest(),
             "table_bytes": table_bytes,
             "event_parts": self._count_parts(),
-            "totals": self.totals.as_dict(),
+            "totals": totals,
         }
-        write_checkpoint(self.directory / CHECKPOINT, self.engine.snapshot(), notes)
+        write_checkpoint(self.directory / CHECKPOINT, arrays, notes)
 
     def _count_parts(self) -> int:
         return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))
