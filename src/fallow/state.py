@@ -1,7 +1,15 @@
-"""A memory, of a policy or an aggregation rule, as named arrays, and back: what a checkpoint keeps."""
+"""States as arrays and notes, and back: what a checkpoint keeps, and what goes over the network.
 
+`pack` and `unpack` take any frozen dataclass apart, by its fields and their types. The memory of a policy or of an
+aggregation rule is somebody's own class: it is taken apart by `to_arrays` and put together like the one that its
+`init` returned.
+"""
+
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +17,130 @@ from numpy.typing import NDArray
 from fallow.errors import StateError
 
 State = TypeVar("State")
+
+Arrays = dict[str, NDArray[Any]]
+Notes = Any
+"""What JSON can hold."""
+
+PLAIN = (bool, int, float, str, NoneType)
+
+
+def pack(state: object) -> tuple[Arrays, Notes]:
+    """Returns a state as arrays by name, which are not copied, and notes that JSON can hold.
+
+    A field may be an array, a number, a text, bytes, None, a tuple, list or dict of these, another dataclass, or, with
+    the type Any, the memory of a policy or a rule.
+
+    Args:
+        state: A dataclass.
+    """
+    arrays: Arrays = {}
+    return arrays, _pack(type(state), state, "", arrays)
+
+
+def unpack(kind: type[State], arrays: Mapping[str, NDArray[Any]], notes: Notes, like: object = None) -> State:
+    """Returns the state that `pack` took apart, with arrays of its own.
+
+    Args:
+        kind: Its class.
+        arrays: The arrays of `pack`.
+        notes: The notes of `pack`.
+        like: Another state of the kind, whose memories of policies and rules show what theirs look like; not needed
+            where there are none.
+    """
+    state: State = _unpack(kind, notes, arrays, like)
+    return state
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _pack(hint: Any, value: Any, name: str, arrays: Arrays) -> Notes:
+    """Returns the notes of a value, and adds its arrays under names that begin with its own."""
+    hint, origin = _without_none(hint, value)
+    if value is None or _is_plain(hint):
+        return value.item() if isinstance(value, np.generic) else value
+    if origin is np.ndarray or hint is Any:
+        parts = {"": value} if origin is np.ndarray else to_arrays(value)
+        names = {part: _free_name(f"{name}.{part}".strip("."), arrays) for part in parts}
+        arrays.update({names[part]: array for part, array in parts.items()})
+        return names[""] if origin is np.ndarray else names
+    if hint is bytes:
+        return value.hex()
+    if is_dataclass(hint):
+        own = vars(value)
+        return {
+            field: _pack(inner, own[field], f"{name}.{field}".strip("."), arrays)
+            for field, inner in _hints(hint).items()  # type: ignore[arg-type]
+        }
+    if origin is dict:
+        _, inner = get_args(hint)
+        return [[key, _pack(inner, item, f"{name}.{key}", arrays)] for key, item in value.items()]
+    if origin in (tuple, list):
+        inner_hints = _item_hints(hint, len(value))
+        return [
+            _pack(inner, item, f"{name}.{place}", arrays)
+            for place, (inner, item) in enumerate(zip(inner_hints, value, strict=True))
+        ]
+    raise StateError(f"'{name}' has the type {hint}, which no checkpoint can hold.")
+
+
+def _unpack(hint: Any, notes: Notes, arrays: Mapping[str, NDArray[Any]], like: Any) -> Any:
+    hint, origin = _without_none(hint, notes)
+    if notes is None or _is_plain(hint):
+        return notes
+    if origin is np.ndarray:
+        return arrays[notes].copy()
+    if hint is Any:
+        if notes and like is None:
+            raise StateError(f"A memory with the parts {sorted(notes)} was kept, and nothing shows what it looks like.")
+        return from_arrays(like, {part: arrays[name].copy() for part, name in notes.items()})
+    if hint is bytes:
+        return bytes.fromhex(notes)
+    if is_dataclass(hint):
+        models = vars(like) if type(like) is hint else {}
+        values = {
+            field: _unpack(inner, notes[field], arrays, models.get(field))
+            for field, inner in _hints(hint).items()  # type: ignore[arg-type]
+        }
+        return hint(**values)  # type: ignore[operator]
+    if origin is dict:
+        _, inner = get_args(hint)
+        return {key: _unpack(inner, item, arrays, None) for key, item in notes}
+    items = (
+        _unpack(inner, item, arrays, None) for inner, item in zip(_item_hints(hint, len(notes)), notes, strict=True)
+    )
+    return tuple(items) if origin is tuple else list(items)
+
+
+def _without_none(hint: Any, value: Any) -> tuple[Any, Any]:
+    """Returns a type without the None that it allows, and what it is a kind of, as in ``list`` for ``list[int]``."""
+    if get_origin(hint) in (Union, UnionType) and value is not None and not _is_plain(hint):
+        (hint,) = (arm for arm in get_args(hint) if arm is not NoneType)
+    return hint, get_origin(hint)
+
+
+def _is_plain(hint: Any) -> bool:
+    """Returns whether a type's values go into the notes as they are, and come back as the same."""
+    if get_origin(hint) in (Union, UnionType, list):
+        return all(_is_plain(arm) for arm in get_args(hint))
+    return hint in PLAIN or get_origin(hint) is Literal
+
+
+def _item_hints(hint: Any, length: int) -> tuple[Any, ...]:
+    """Returns the types of a tuple's or list's items."""
+    inner = get_args(hint)
+    return inner if get_origin(hint) is tuple and inner[-1] is not Ellipsis else (inner[0],) * length
+
+
+def _free_name(name: str, arrays: Arrays) -> str:
+    """Returns a name that no array has; keys of dicts may hold dots."""
+    while name in arrays:
+        name += "'"
+    return name
 
 
 def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:

@@ -14,6 +14,7 @@ from fallow.flower import Emulated, MeterCommand, Metered, MeterFile, PowerSuppl
 from fallow.flower.batteries import BatteryError, Event, OpenBattery
 from fallow.policies import SlotView
 from fallow.simulation.engine import Engine
+from fallow.state import to_arrays
 from tests.flower.federations import small
 
 
@@ -29,8 +30,8 @@ def emulated(**options: Any) -> Emulated:
     return Emulated(Steady(), **{"slots_per_epoch": 5, "capacity": 8, "train_cost": 4, "transmit_cost": 1} | options)
 
 
-def open_(battery: Any, arrays: Any = None, *, probes: bool = True, ideal: bool = False) -> OpenBattery:
-    opened: OpenBattery = battery.open(arrays or {}, probes=probes, ideal=ideal)
+def open_(battery: Any, state: Any = None, *, probes: bool = True, ideal: bool = False) -> OpenBattery:
+    opened: OpenBattery = battery.open(state, probes=probes, ideal=ideal)
     return opened
 
 
@@ -49,10 +50,10 @@ def test_looking_ahead_changes_nothing_and_sees_what_the_first_slot_brings() -> 
     battery = open_(emulated(initial=3, slots_per_epoch=4))
     # Starts in slot 0, finishes in slot 3, sends in slot 4: the first slot of epoch 1.
     assert list(battery.live(0, None, selected=True)) == [Event("start", 0), Event("finish", 3)]
-    before = battery.arrays()
+    before = to_arrays(battery.state)
     seen = battery.look(1)
     assert (seen.units, seen.sending, seen.unsent) == (3, True, False)
-    assert all(np.array_equal(before[name], array) for name, array in battery.arrays().items())
+    assert all(np.array_equal(before[name], array) for name, array in to_arrays(battery.state).items())
 
 
 def test_a_training_whose_last_batch_runs_in_the_first_slot_is_finishing() -> None:
@@ -72,7 +73,7 @@ def test_an_emulated_battery_goes_on_after_a_restart() -> None:
     expected = [list(whole.live(epoch, None, selected=True)) for epoch in range(6)]
     seen = []
     for epoch in range(6):
-        parts = open_(emulated(), parts.arrays())
+        parts = open_(emulated(), parts.state)
         seen.append(list(parts.live(epoch, None, selected=True)))
     assert seen == expected
     assert sum(event.kind == "upload" for events in seen for event in events) > 2
@@ -135,7 +136,7 @@ def test_a_wall_clock_battery_waits_for_energy_and_spends_it(clock: list[float])
     assert list(battery.live(0, None, selected=True)) == [Event("start", 4), Event("finish", 4)]
     assert clock[0] == 1040  # four units, after four slots; nothing is left to send with
     assert battery.look(1).unsent
-    battery = open_(WallClock(emulated(slots_per_epoch=6), slot_seconds=10), battery.arrays())
+    battery = open_(WallClock(emulated(slots_per_epoch=6), slot_seconds=10), battery.state)
     clock[0] += 10
     assert list(battery.live(1, None, selected=False)) == [Event("upload", 6)]
     assert (battery.look(2).units, battery.look(2).unsent) == (0, False)
@@ -145,9 +146,9 @@ def test_a_wall_clock_battery_keeps_time_over_a_restart(clock: list[float]) -> N
     battery = open_(WallClock(emulated(), slot_seconds=10))
     clock[0] += 30
     battery.look(0)
-    arrays = battery.arrays()
+    state = battery.state
     clock[0] += 20
-    assert open_(WallClock(emulated(), slot_seconds=10), arrays).look(0).units == 5
+    assert open_(WallClock(emulated(), slot_seconds=10), state).look(0).units == 5
 
 
 def test_a_metered_client_trains_at_once_or_declines() -> None:

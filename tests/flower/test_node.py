@@ -11,6 +11,7 @@ from flwr.app import Context, RecordDict
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
+from fallow.flower.batteries.metered import MeteredState
 from fallow.flower.experiment import _parts
 from fallow.flower.node import client_task
 from fallow.flower.node.client import directory_for, identity_of
@@ -235,7 +236,7 @@ def test_a_real_update_survives_a_process_that_dies_before_it_is_sent(tmp_path: 
         node.obey(order(node))
     level[0] = 90.0
     (path,) = tmp_path.rglob(MEMORY)
-    assert load_memory(path.parent).held is not None
+    assert load_memory(path.parent, MeteredState()).held is not None
     assert node.answer(query(node, epoch=1)).paid_for == [0]
 
 

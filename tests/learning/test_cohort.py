@@ -16,7 +16,8 @@ from fallow.learning.local import train
 from fallow.learning.network import Network, build_network
 from fallow.learning.options import SGD, Strategy
 from fallow.learning.samples import samples_from_arrays
-from fallow.learning.training import Trained, Training
+from fallow.learning.state import Trained
+from fallow.learning.training import Training
 from fallow.learning.workers import Workers
 from fallow.models import PaperCNN, SmallCNN
 from tests.learning.worlds import SEED, cohort, digits, padded_row, residual, small

@@ -13,7 +13,8 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD, Strategy
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
-from fallow.learning.training import Trained, Training
+from fallow.learning.state import Trained
+from fallow.learning.training import Training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 

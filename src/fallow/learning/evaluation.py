@@ -1,7 +1,5 @@
 """How good a model is: F1, accuracy, loss and each class's recall on the test set."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,25 +7,9 @@ from torch.nn.functional import cross_entropy
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
+from fallow.learning.state import Scores
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """What the test set says of a model.
-
-    Attributes:
-        f1: Macro F1, the mean over the classes (reading 12).
-        accuracy: The share of samples that are classified rightly.
-        loss: The mean cross-entropy.
-        recall: The share of each class's samples that are found, shape (K,), float64; NaN for a class without any.
-    """
-
-    f1: float
-    accuracy: float
-    loss: float
-    recall: NDArray[np.float64]
 
 
 def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import Scores, evaluate
+from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network
 from fallow.learning.options import SGD, Compute, Strategy
 from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
 from fallow.learning.samples import Samples
-from fallow.learning.training import Trained, plan_training
+from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
-from fallow.state import check_parts, from_arrays, to_arrays
+from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
 """(slot, clients that start in it), in order."""
@@ -164,52 +165,27 @@ class Learner:
                 self.scores = evaluate(self.workers, self.weights, self.task.test)
         return self.scores
 
-    def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns all that the next epochs depend on, as named arrays."""
-        held = list(self.held.values())
-        none = np.zeros((0, 0), dtype=np.float32)
-        kept = {client: weights for client, weights in enumerate(self.local) if weights is not None}
-        arrays: dict[str, NDArray[Any]] = {
-            "weights": self.weights,
-            "moments": self.moments,
-            "held.client": np.array([one.client for one in held], dtype=np.int64),
-            "held.slot": np.array([one.slot for one in held], dtype=np.int64),
-            "held.loss": np.array([one.loss for one in held], dtype=np.float64),
-            "held.diverged_at": np.array(
-                [-1 if one.diverged_at is None else one.diverged_at for one in held], dtype=np.int64
-            ),
-            "held.weights": np.stack([one.weights for one in held]) if held else none,
-            "held.moment": np.stack([one.moment for one in held]) if held else none,
-            "local.client": np.array(list(kept), dtype=np.int64),
-            "local.weights": np.stack(list(kept.values())) if kept else none,
-        }
-        if self.features is not None:
-            arrays["features"] = self.features
-        if self.scores is not None:
-            numbers = [self.scores.f1, self.scores.accuracy, self.scores.loss]
-            arrays["scores"] = np.array([*numbers, *self.scores.recall], dtype=np.float64)
+    @property
+    def state(self) -> LearningState:
+        """All that the next epochs depend on."""
         check_parts("aggregation rule", self.aggregation_state, self._first_state)
-        memory = to_arrays(self.aggregation_state)
-        return arrays | {f"aggregation.{name}": array for name, array in memory.items()}
+        return LearningState(
+            weights=self.weights,
+            moments=self.moments,
+            features=self.features,
+            held=tuple(self.held.values()),
+            local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            scores=self.scores,
+            aggregation=self.aggregation_state,
+        )
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Takes up what `snapshot` left."""
-        self.weights, self.moments = arrays["weights"], arrays["moments"].copy()
-        self.features = arrays.get("features")
-        columns = (arrays[f"held.{name}"] for name in ("client", "slot", "weights", "moment", "loss", "diverged_at"))
-        self.held = {
-            int(client): Trained(int(client), int(slot), weights, moment, float(loss), None if step < 0 else int(step))
-            for client, slot, weights, moment, loss, step in zip(*columns, strict=True)
-        }
-        for client, weights in zip(arrays["local.client"], arrays["local.weights"], strict=True):
-            self.local[int(client)] = weights
-        self.scores = None
-        if "scores" in arrays:
-            f1, accuracy, loss, *recall = arrays["scores"].tolist()
-            self.scores = Scores(f1, accuracy, loss, np.array(recall))
-        prefix = "aggregation."
-        memory = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        self.aggregation_state = from_arrays(self._first_state, memory)
+    def restore(self, state: LearningState) -> None:
+        """Takes up a state, whose arrays are the learner's from now on."""
+        self.weights, self.moments, self.features = state.weights, state.moments, state.features
+        self.held = {trained.client: trained for trained in state.held}
+        self.local = [state.local.get(client) for client in range(len(self.local))]
+        self.scores = state.scores
+        self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
         """Times a step of a small cohort both ways."""

@@ -10,7 +10,8 @@ from torch.nn.functional import cross_entropy
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import Samples
-from fallow.learning.training import Trained, Training, sgd_step
+from fallow.learning.state import Trained
+from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights, all_finite
 
 

@@ -16,7 +16,8 @@ from fallow.learning.layer_chain import ChainStack, chain_layers
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import Samples
-from fallow.learning.training import Trained, Training, sgd_step
+from fallow.learning.state import Trained
+from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights
 
 STACKS_KEPT = 8

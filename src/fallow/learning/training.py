@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fallow.learning.options import SGD
-from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
 
 
@@ -30,37 +29,6 @@ class Training:
     def batches(self) -> list[NDArray[np.int64]]:
         """Returns the batches, at most κ of them: rounding up can use the samples up before the last slots."""
         return [self.order[first : first + self.batch_size] for first in range(0, len(self.order), self.batch_size)]
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What came of a training.
-
-    Attributes:
-        client: Whose.
-        slot: The global slot it started in.
-        weights: w_i, shape (P,), float32.
-        moment: h_i, the mean feature over the pass (Eq. 6), shape (F,), float32.
-        loss: The mean loss over the pass.
-        diverged_at: The step, from 0, whose loss was not finite or which left weights that are not; else None. The
-            weights of a training that diverged are of no use.
-    """
-
-    client: int
-    slot: int
-    weights: Weights
-    moment: NDArray[np.float32]
-    loss: float
-    diverged_at: int | None
-
-    def fault(self) -> str | None:
-        """Returns the sentence to show of a training that diverged; None of one that did not."""
-        if self.diverged_at is None:
-            return None
-        return (
-            f"The training of client {self.client} that started in slot {self.slot} diverged at step "
-            f"{self.diverged_at}: its loss or weights are not finite numbers; lower the learning rate."
-        )
 
 
 def plan_training(seed: int, client: int, slot: int, shard: NDArray[np.int64], steps: int) -> Training:

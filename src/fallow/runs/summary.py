@@ -2,7 +2,7 @@
 
 import json
 import platform
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -47,15 +47,6 @@ class Totals:
         if record.f1 is not None:
             self.f1, self.accuracy, self.loss = record.f1, record.accuracy, record.loss
             self.best_f1 = max(record.f1, self.best_f1 or 0.0)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the totals as JSON takes them."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, kept: dict[str, Any]) -> "Totals":
-        """Returns the totals that `as_dict` took apart."""
-        return cls(**kept | {"counters": Counters(**kept["counters"])})
 
 
 SCORES = ("f1", "best_f1", "accuracy", "loss")

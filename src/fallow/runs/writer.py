@@ -43,7 +43,8 @@ from fallow.runs.tables import Tables, join_events
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
-from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
+from fallow.state import pack, unpack
+from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.storage.files import write_atomically
 from fallow.storage.locks import hold
 from fallow.trackers import Row, TrackedRun
@@ -137,8 +138,8 @@ class OpenRun:
             raise RunDirectoryError(
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
-        _restore(self.engine, arrays)
-        self.totals = Totals.from_dict(notes["totals"])
+        self.engine.restore(self.engine.unpack(arrays, notes["state"]))
+        self.totals = unpack(Totals, {}, notes["totals"])
         self._cut_back(notes["table_bytes"])
         if self._count_parts() != notes.get("event_parts", self._count_parts()):
             parts = self.directory / EVENT_PARTS
@@ -179,13 +180,16 @@ class OpenRun:
         self._trackers.begin(TrackedRun(self.directory, settings, past))
 
     def _checkpoint(self, table_bytes: int) -> None:
+        arrays, state = pack(self.engine.state)
+        _, totals = pack(self.totals)
         notes = {
+            "state": state,
             "config": hashlib.sha256(self._config).hexdigest(),
             "table_bytes": table_bytes,
             "event_parts": self._count_parts(),
-            "totals": self.totals.as_dict(),
+            "totals": totals,
         }
-        write_checkpoint(self.directory / CHECKPOINT, _state_of(self.engine), notes)
+        write_checkpoint(self.directory / CHECKPOINT, arrays, notes)
 
     def _count_parts(self) -> int:
         return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))
@@ -213,16 +217,6 @@ class OpenRun:
         write_atomically(directory / SUMMARY, to_json(summary))
         tidy(directory)
         return summary
-
-
-def _state_of(engine: Engine) -> Arrays:
-    """Returns the whole state of a run, as a checkpoint holds it."""
-    return engine.snapshot()
-
-
-def _restore(engine: Engine, state: Arrays) -> None:
-    """Takes up what `_state_of` returned."""
-    engine.restore(state)
 
 
 @contextmanager

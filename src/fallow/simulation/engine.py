@@ -4,7 +4,7 @@ for record in Engine(Experiment(epochs=10)):
     print(record.epoch, record.uploads, record.energy_total)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,9 +20,9 @@ from fallow.simulation.ages import recorded_ages
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch, OpenEpoch
 from fallow.simulation.records import EpochRecord, with_ages
+from fallow.simulation.run_state import RunState
 from fallow.simulation.world import World
-from fallow.simulation.world_state import WorldState
-from fallow.state import check_parts, from_arrays, to_arrays
+from fallow.state import Notes, check_parts, unpack
 
 
 class Distances(NamedTuple):
@@ -138,37 +138,34 @@ class Engine:
         """How many classes are learnt; None in an energy-only run."""
         return self.learner.task.network.classes if self.learner else None
 
-    def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns the whole state of the run as named arrays: restored, it goes on to the same bytes."""
+    @property
+    def state(self) -> RunState:
+        """The whole state of the run; its arrays are the run's own, so write it down before the next epoch."""
         check_parts("policy", self.asked.memory, self.asked.first)
-        parts = {
-            "run": {
-                "age_selected": self.age_selected,
-                "age_delivered": self.age_delivered,
-                "delivered": self.delivered,
-                "counters": np.array([self.epoch, self.energy_total], dtype=np.int64),
-            },
-            "world": vars(self.world.state),
-            "policy": to_arrays(self.asked.memory),
-            "learner": self.learner.snapshot() if self.learner else {},
-        }
-        return {f"{part}.{name}": array for part, own in parts.items() for name, array in own.items()}
-
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Takes up what `snapshot` left."""
-
-        def part(prefix: str) -> dict[str, NDArray[Any]]:
-            return {n.removeprefix(prefix): array.copy() for n, array in arrays.items() if n.startswith(prefix)}
-
-        own = part("run.")
-        self.age_selected, self.age_delivered, self.delivered = (
-            own[name] for name in ("age_selected", "age_delivered", "delivered")
+        return RunState(
+            epoch=self.epoch,
+            energy_total=self.energy_total,
+            age_selected=self.age_selected,
+            age_delivered=self.age_delivered,
+            delivered=self.delivered,
+            world=self.world.state,
+            policy=self.asked.memory,
+            learning=self.learner.state if self.learner else None,
         )
-        self.epoch, self.energy_total = own["counters"].tolist()
-        self.world = World(self.world.physics, WorldState(**part("world.")))
-        self.asked.memory = from_arrays(self.asked.first, part("policy."))
-        if self.learner:
-            self.learner.restore(part("learner."))
+
+    def restore(self, state: RunState) -> None:
+        """Takes up a state, whose arrays are the run's from now on; it goes on to the same bytes."""
+        self.epoch, self.energy_total = state.epoch, state.energy_total
+        self.age_selected, self.age_delivered = state.age_selected, state.age_delivered
+        self.delivered = state.delivered
+        self.world = World(self.world.physics, state.world)
+        self.asked.memory = state.policy
+        if self.learner and state.learning:
+            self.learner.restore(state.learning)
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]], notes: Notes) -> RunState:
+        """Returns the state of a run of this experiment that `fallow.state.pack` took apart."""
+        return unpack(RunState, arrays, notes, like=self.state)
 
     def _probe(self, opened: OpenEpoch) -> Distances:
         """Returns M_i of the epoch, as far as anybody needs it.

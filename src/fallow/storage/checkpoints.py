@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as tensors_from_bytes
 from safetensors.numpy import save as tensors_to_bytes
 
 from fallow.errors import CheckpointError
+from fallow.state import Arrays
 from fallow.storage.files import write_atomically
 
-FORMAT = 1
+FORMAT = 2
 HEADER = re.compile(rb"fallow checkpoint (\d+) ([0-9a-f]{64})\n")
-
-Arrays = dict[str, NDArray[Any]]
 
 
 def write_checkpoint(path: Path, arrays: Arrays, notes: dict[str, Any], *, durable: bool = True) -> None:

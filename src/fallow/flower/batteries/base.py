@@ -3,12 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
-from numpy.typing import NDArray
-
 from fallow.errors import FallowError
 from fallow.policies import Mask, SlotView
-
-Arrays = dict[str, NDArray[Any]]
 
 StartHook = Callable[[SlotView], Mask]
 """The policy's `start`, asked about this client alone."""
@@ -56,8 +52,9 @@ class OpenBattery(Protocol):
     lived: int
     replays: bool
 
-    def arrays(self) -> Arrays:
-        """Returns what must survive a restart."""
+    @property
+    def state(self) -> Any:
+        """What must survive a restart: a frozen dataclass of arrays and numbers."""
         ...
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
@@ -85,11 +82,11 @@ class Battery(Protocol):
     @property
     def slots_per_epoch(self) -> int: ...  # noqa: D102
 
-    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> OpenBattery:
+    def open(self, state: Any = None, *, probes: bool, ideal: bool) -> OpenBattery:
         """Returns the battery in use.
 
         Args:
-            arrays: What `OpenBattery.arrays` gave before a restart; empty at first.
+            state: What `OpenBattery.state` was before a restart; None at first.
             probes: Whether the policy makes probes, which may cost energy.
             ideal: Whether time and energy are set aside.
         """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fallow.energy import EnergyModel, Harvest, Physics, Units
 from fallow.experiment import Experiment
-from fallow.flower.batteries.base import Arrays, Event, Reading, StartHook
+from fallow.flower.batteries.base import Event, Reading, StartHook
 from fallow.simulation.world import World
 from fallow.simulation.world_state import WorldState
 
@@ -58,7 +58,7 @@ class Emulated:
             starts_per_epoch=experiment.starts_per_epoch,
         )
 
-    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenEmulated":
+    def open(self, state: "EmulatedState | None" = None, *, probes: bool, ideal: bool) -> "OpenEmulated":
         """Returns the battery in use: a world of one client."""
 
         def one(value: int) -> NDArray[np.int32]:
@@ -74,7 +74,7 @@ class Emulated:
             starts_per_epoch=self.starts_per_epoch,
             ideal=ideal,
         )
-        return OpenEmulated(World(physics), self.harvest, arrays)
+        return OpenEmulated(physics, self.harvest, state or EmulatedState(WorldState.first(physics)))
 
     @cached_property
     def harvest(self) -> Harvest:
@@ -90,20 +90,33 @@ class Emulated:
         return own
 
 
+@dataclass(frozen=True, eq=False)
+class EmulatedState:
+    """What an emulated battery keeps over a restart.
+
+    Attributes:
+        world: Of its one client.
+        lived: The last epoch that it lived through; −1 before the first.
+    """
+
+    world: WorldState
+    lived: int = -1
+
+
 class OpenEmulated:
     """A world of one client. Its physics is enforced in ``world.py``, as in a simulation."""
 
     replays = True
 
-    def __init__(self, world: World, harvest: Harvest, arrays: Arrays) -> None:
+    def __init__(self, physics: Physics, harvest: Harvest, state: EmulatedState) -> None:
         self._harvest = harvest
-        kept = {name: array.copy() for name, array in arrays.items() if name != "lived"}
-        self.world = World(world.physics, WorldState(**kept)) if arrays else world
-        self.lived = int(arrays["lived"][0]) if arrays else -1
+        self.world = World(physics, state.world)
+        self.lived = state.lived
 
-    def arrays(self) -> Arrays:
-        """Returns the state of the world."""
-        return vars(self.world.state) | {"lived": np.array([self.lived], dtype=np.int64)}
+    @property
+    def state(self) -> EmulatedState:
+        """The state of the world, and the last epoch."""
+        return EmulatedState(self.world.state, self.lived)
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
         """Lives through the epochs in which nobody called. An update that is due is paid for, and kept for later."""

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from fallow.flower.batteries.base import Arrays, Battery, BatteryError, Event, Reading, StartHook
+from fallow.flower.batteries.base import Battery, BatteryError, Event, Reading, StartHook
 from fallow.flower.batteries.emulated import Emulated
 from fallow.policies import SlotView
 
@@ -48,11 +48,13 @@ class WallClock:
         """S."""
         return self.emulated.slots_per_epoch
 
-    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenMetered":
+    def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":
         """Returns the battery in use."""
-        panel = _Panel(self.emulated, self.slot_seconds, arrays)
+        units = min(self.emulated.initial, self.emulated.capacity)
+        kept = state or MeteredState(units=units, began=time.time())
+        panel = _Panel(self.emulated, self.slot_seconds, kept)
         return OpenMetered(
-            self, panel, self.slots_per_epoch, self.slot_seconds if self.wait else 0.0, arrays, ideal=ideal
+            self, panel, self.slots_per_epoch, self.slot_seconds if self.wait else 0.0, kept, ideal=ideal
         )
 
 
@@ -76,9 +78,29 @@ class Metered:
     slots_per_epoch: int = 1
     slot_seconds: float = 0.0
 
-    def open(self, arrays: Arrays, *, probes: bool, ideal: bool) -> "OpenMetered":
+    def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":
         """Returns the battery in use."""
-        return OpenMetered(self, _Meter(self.meter), self.slots_per_epoch, self.slot_seconds, arrays, ideal=ideal)
+        kept = state or MeteredState()
+        return OpenMetered(self, _Meter(self.meter), self.slots_per_epoch, self.slot_seconds, kept, ideal=ideal)
+
+
+@dataclass(frozen=True)
+class MeteredState:
+    """What a metered battery keeps over a restart.
+
+    Attributes:
+        lived: The last epoch that it lived through; −1 before the first.
+        unsent: Whether an update waits for energy.
+        units: Stored, where an energy model fills the battery; a real one knows its level.
+        slots: Slots whose harvest it has had, where an energy model fills it.
+        began: When its first slot began, in seconds since 1970, where an energy model fills it.
+    """
+
+    lived: int = -1
+    unsent: bool = False
+    units: int = 0
+    slots: int = 0
+    began: float = 0.0
 
 
 class _Source(Protocol):
@@ -86,7 +108,7 @@ class _Source(Protocol):
 
     def level(self) -> int: ...
     def spend(self, units: int) -> None: ...
-    def arrays(self) -> Arrays: ...
+    def kept_in(self, state: MeteredState) -> MeteredState: ...
 
 
 class OpenMetered:
@@ -95,16 +117,16 @@ class OpenMetered:
     replays = False
 
     def __init__(
-        self, battery: Battery, source: _Source, slots: int, slot_seconds: float, arrays: Arrays, *, ideal: bool
+        self, battery: Battery, source: _Source, slots: int, slot_seconds: float, kept: MeteredState, *, ideal: bool
     ) -> None:
         self._battery, self._source, self._slots, self._slot_seconds = battery, source, slots, slot_seconds
         self._ideal = ideal
-        self.lived, unsent = (int(value) for value in arrays["metered"]) if arrays else (-1, 0)
-        self._unsent = bool(unsent)
+        self.lived, self._unsent = kept.lived, kept.unsent
 
-    def arrays(self) -> Arrays:
-        """Returns the last epoch and whether an update waits."""
-        return self._source.arrays() | {"metered": np.array([self.lived, self._unsent], dtype=np.int64)}
+    @property
+    def state(self) -> MeteredState:
+        """The last epoch, whether an update waits, and what the battery holds, if it does not know that itself."""
+        return self._source.kept_in(MeteredState(self.lived, self._unsent))
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
         """Nothing happens without orders."""
@@ -159,20 +181,17 @@ class _Meter:
     def spend(self, units: int) -> None:
         pass
 
-    def arrays(self) -> Arrays:
-        return {}
+    def kept_in(self, state: MeteredState) -> MeteredState:
+        return state
 
 
 class _Panel:
     """A battery that an energy model fills by the clock of this machine."""
 
-    def __init__(self, emulated: Emulated, slot_seconds: float, arrays: Arrays) -> None:
+    def __init__(self, emulated: Emulated, slot_seconds: float, kept: MeteredState) -> None:
         self._emulated, self._slot_seconds = emulated, slot_seconds
         self._harvest = emulated.harvest
-        self._units, self._slots = (
-            (int(value) for value in arrays["panel"]) if arrays else (min(emulated.initial, emulated.capacity), 0)
-        )
-        self._began = float(arrays["began"][0]) if arrays else time.time()
+        self._units, self._slots, self._began = kept.units, kept.slots, kept.began
 
     def level(self) -> int:
         due = int((time.time() - self._began) / self._slot_seconds)
@@ -188,8 +207,5 @@ class _Panel:
             raise BatteryError(f"{units} units were to be spent and {self._units} are there: a bug in Fallow.")
         self._units -= units
 
-    def arrays(self) -> Arrays:
-        return {
-            "panel": np.array([self._units, self._slots], dtype=np.int64),
-            "began": np.array([self._began], dtype=np.float64),
-        }
+    def kept_in(self, state: MeteredState) -> MeteredState:
+        return replace(state, units=self._units, slots=self._slots, began=self._began)

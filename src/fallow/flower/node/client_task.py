@@ -12,7 +12,8 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.probe import FirstMoment, first_moments, mean_features
 from fallow.learning.samples import Samples
-from fallow.learning.training import Trained, Training, plan_training
+from fallow.learning.state import Trained
+from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 

@@ -7,7 +7,7 @@ it, which can be had again and so need not survive a loss of power.
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from fallow.errors import CheckpointError
 from fallow.flower.wire.messages import MessageError, Named, Order, Standing
 from fallow.models.weights import Weights
-from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
+from fallow.state import pack, unpack
+from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 
 MEMORY = "memory.fallow"
 MODEL = "model.fallow"
@@ -55,7 +56,7 @@ class Memory:
     """What a node remembers of one federation.
 
     Attributes:
-        energy: The battery's state; empty before its first epoch.
+        energy: The battery's state; None before its first epoch.
         order: The order that it is carrying out; None when it is done.
         attempts: How often that was begun.
         moment: h_i, shape (F,), float32; None before the first training.
@@ -68,7 +69,7 @@ class Memory:
         policy: The policy's memory of this client after it.
     """
 
-    energy: Arrays = field(default_factory=dict)
+    energy: Any = None
     order: Order | None = None
     attempts: int = 0
     moment: NDArray[np.float32] | None = None
@@ -96,7 +97,17 @@ class Sight:
     told: tuple[str, int, Standing] | None = None
 
 
-SIMPLE = ("attempts", "epoch", "trained", "declined")
+@dataclass(frozen=True, eq=False)
+class KeptModel:
+    """A global model on a node's disk.
+
+    Attributes:
+        version: Which one.
+        model: Its parameters.
+    """
+
+    version: str
+    model: Named
 
 
 def directory_of(root: Path, federation: str, identity: str) -> Path:
@@ -115,74 +126,49 @@ def forget_oldest(root: Path, identity: str) -> None:
             path.parent.parent.rmdir()
 
 
-def load_memory(directory: Path) -> Memory:
-    """Returns what was remembered; a new memory if there is none."""
+def load_memory(directory: Path, energy: Any) -> Memory:
+    """Returns what was remembered; a new memory if there is none.
+
+    Args:
+        directory: Where it is kept.
+        energy: A state of the node's battery, which shows what a kept one looks like.
+    """
     path = directory / MEMORY
     if not path.exists():
         return Memory()
-    arrays, notes = read_checkpoint(path)
-    memory = Memory(moment=arrays.get("moment"), local=arrays.get("local"))
-    for name in SIMPLE:
-        setattr(memory, name, notes[name])
-    memory.energy = {
-        name.removeprefix("energy."): array for name, array in arrays.items() if name.startswith("energy.")
-    }
-    memory.policy = bytes.fromhex(notes["policy"])
-    if notes["order"]:
-        memory.order = Order(**notes["order"] | {"memory": bytes.fromhex(notes["order"]["memory"])})
-    works = [_work(arrays, own, place) for place, own in enumerate(notes["works"])]
-    memory.held = works.pop(0) if notes["holds"] else None
-    memory.outbox = works
-    return memory
+    return unpack(Memory, *read_checkpoint(path), like=Memory(energy=energy))
 
 
 def save_memory(directory: Path, memory: Memory) -> None:
     """Replaces what is remembered, in one step."""
-    kept = {"moment": memory.moment, "local": memory.local}
-    arrays: Arrays = {name: array for name, array in kept.items() if array is not None}
-    arrays |= {f"energy.{name}": array for name, array in memory.energy.items()}
-    works = ([memory.held] if memory.held else []) + memory.outbox
-    for place, work in enumerate(works):
-        arrays |= {f"work.{place}.weights": work.weights, f"work.{place}.moment": work.moment}
-    notes: dict[str, Any] = {name: getattr(memory, name) for name in SIMPLE}
-    notes["policy"] = memory.policy.hex()
-    notes["order"] = asdict(memory.order) | {"memory": memory.order.memory.hex()} if memory.order else None
-    notes["holds"] = memory.held is not None
-    notes["works"] = [
-        {"slot": work.slot, "epoch": work.epoch, "loss": work.loss, "fault": work.fault} for work in works
-    ]
-    write_checkpoint(directory / MEMORY, arrays, notes)
+    write_checkpoint(directory / MEMORY, *pack(memory))
 
 
 def load_model(directory: Path, version: str) -> Named | None:
     """Returns the global model of a version, if it is the one that the node has."""
     try:
-        arrays, notes = read_checkpoint(directory / MODEL)
+        kept = unpack(KeptModel, *read_checkpoint(directory / MODEL))
     except CheckpointError:  # not there, or damaged when the power went: the server sends it again
         return None
-    return {name: arrays[name] for name in notes["names"]} if notes["version"] == version else None
+    return kept.model if kept.version == version else None
 
 
 def save_model(directory: Path, version: str, model: Named) -> None:
     """Keeps a global model in place of the one before."""
-    write_checkpoint(directory / MODEL, dict(model), {"version": version, "names": list(model)}, durable=False)
+    write_checkpoint(directory / MODEL, *pack(KeptModel(version, model)), durable=False)
 
 
 def load_sight(directory: Path) -> Sight:
     """Returns what the node last saw; nothing if that is lost."""
     try:
-        arrays, notes = read_checkpoint(directory / SIGHT)
+        return unpack(Sight, *read_checkpoint(directory / SIGHT))
     except CheckpointError:  # not there, or damaged when the power went: it is seen again
         return Sight()
-    told = notes["told"]
-    return Sight(notes["version"], arrays.get("features"), (*told[:2], Standing(**told[2])) if told else None)
 
 
 def save_sight(directory: Path, sight: Sight) -> None:
     """Keeps what the node sees."""
-    arrays = {} if sight.features is None else {"features": sight.features}
-    told = (*sight.told[:2], asdict(sight.told[2])) if sight.told else None
-    write_checkpoint(directory / SIGHT, arrays, {"version": sight.version, "told": told}, durable=False)
+    write_checkpoint(directory / SIGHT, *pack(sight), durable=False)
 
 
 def _folder(identity: str) -> str:
@@ -191,8 +177,3 @@ def _folder(identity: str) -> str:
     if plain == identity and plain not in {".", ".."}:
         return plain
     return f"{plain}-{sha256(identity.encode()).hexdigest()[:16]}"
-
-
-def _work(arrays: Arrays, notes: dict[str, Any], place: int) -> Work:
-    weights, moment = arrays[f"work.{place}.weights"], arrays[f"work.{place}.moment"]
-    return Work(weights=weights, moment=moment, **notes)

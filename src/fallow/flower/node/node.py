@@ -27,7 +27,7 @@ from fallow.flower.node.memory import (
     save_model,
     save_sight,
 )
-from fallow.flower.node.start_hook import PolicyHook, check_policy, policy_hook
+from fallow.flower.node.start_hook import PolicyHook, check_order, policy_hook
 from fallow.flower.wire.messages import (
     MessageError,
     Named,
@@ -47,8 +47,8 @@ from fallow.storage.locks import lock
 ATTEMPTS = 2
 """How often an order is begun whose carrying out killed the process, before the client lets it pass."""
 
-OFTEN = 20
-"""Epochs without orders that a node lives through again rather than write them down."""
+EPOCHS_UNWRITTEN = 20
+"""Most epochs without orders that a node would live through again after a restart; more are written down."""
 
 
 class Node:
@@ -114,7 +114,7 @@ class Node:
             if order.epoch > max(memory.epoch, battery.lived):
                 if order.selected and load_model(directory, order.version) is None:
                     return Outcome(self.identity, order.epoch, lacks_model=True), []
-                check_policy(self.policy, self.battery.slots_per_epoch, order)
+                check_order(self.policy, self.battery.slots_per_epoch, order)
                 memory.order, memory.attempts = order, 0
                 self._carry_out(directory, memory, battery)
             outcome = Outcome(
@@ -137,9 +137,12 @@ class Node:
         directory.mkdir(parents=True, exist_ok=True)
         held = lock(directory)
         try:
-            memory = load_memory(directory)
-            new, ignorant = not memory.energy, memory.moment is None
-            battery = self.battery.open(memory.energy, probes=said.distance != "none", ideal=said.ideal)
+            probes = said.distance != "none"
+            battery = self.battery.open(probes=probes, ideal=said.ideal)
+            memory = load_memory(directory, battery.state)
+            new, ignorant = memory.energy is None, memory.moment is None
+            if not new:
+                battery = self.battery.open(memory.energy, probes=probes, ideal=said.ideal)
             lived, resumes = battery.lived, memory.order is not None
             if resumes:  # the process died over it
                 self._carry_out(directory, memory, battery)
@@ -147,8 +150,8 @@ class Node:
                 self._happen(event, directory, memory, said)
             yield directory, memory, battery
             learnt = ignorant and memory.moment is not None
-            if isinstance(said, Order) or new or resumes or learnt or battery.lived - lived > OFTEN:
-                memory.energy = battery.arrays()
+            if isinstance(said, Order) or new or resumes or learnt or battery.lived - lived > EPOCHS_UNWRITTEN:
+                memory.energy = battery.state
                 save_memory(directory, memory)
             if new:
                 forget_oldest(self.root, self.identity)
@@ -168,12 +171,12 @@ class Node:
         for event in battery.live(order.epoch, hook, selected=order.selected):
             self._happen(event, directory, memory, order)
             if event.kind == "finish" and not battery.replays:
-                memory.energy = battery.arrays()
+                memory.energy = battery.state
                 save_memory(directory, memory)
         if order.selected and not memory.trained and not memory.declined:
             memory.declined = self._reason(directory, memory, hook)
         memory.policy = hook.memory() if hook else b""
-        memory.order, memory.energy = None, battery.arrays()
+        memory.order, memory.energy = None, battery.state
 
     def _happen(self, event: Event, directory: Path, memory: Memory, said: Query | Order) -> None:
         if event.kind == "start":

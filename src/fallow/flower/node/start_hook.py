@@ -9,7 +9,7 @@ from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_mask
 from fallow.state import from_arrays, to_arrays
 
 
-def check_policy(policy: AnyPolicy | None, slots_per_epoch: int, order: Order) -> None:
+def check_order(policy: AnyPolicy | None, slots_per_epoch: int, order: Order) -> None:
     """Refuses an order under another policy than the node's own, or in other slots."""
     if order.policy and order.policy != repr(policy):
         raise NodeError(

@@ -13,14 +13,15 @@ from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
 from fallow.flower.wire.messages import Named
 from fallow.policies import AnyPolicy
-from fallow.state import from_arrays, grown, to_arrays
-from fallow.storage.checkpoints import Arrays, read_checkpoint, write_checkpoint
+from fallow.state import from_arrays, grown, pack, to_arrays, unpack
+from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from fallow.sweeps.table import write_table
 
 CHECKPOINT = "federation.fallow"
 ROUNDS = "rounds.csv"
 
-Row = dict[str, Any]
+Row = dict[str, int | float | list[int] | list[float] | None]
+"""A round in numbers, by column."""
 
 
 @dataclass
@@ -84,23 +85,8 @@ def begin(model: Named, aggregation: AnyAggregation) -> Federation:
 
 def save(directory: Path, federation: Federation, description: str) -> None:
     """Writes the checkpoint and the table, each in one step."""
-    arrays: Arrays = {f"model.{name}": array for name, array in federation.model.items()}
-    arrays |= {f"policy.{name}": array for name, array in to_arrays(federation.policy_state).items()}
-    arrays |= {f"aggregation.{name}": array for name, array in to_arrays(federation.aggregation_state).items()}
-    arrays |= {"age": federation.age, "delivered": federation.delivered}
-    roster = federation.roster
-    notes = {
-        "description": description,
-        "name": federation.name,
-        "epoch": federation.epoch,
-        "parameters": list(federation.model),
-        "names": roster.names,
-        "nodes": [str(node) for node in roster.nodes],  # JSON's numbers end below Flower's
-        "sizes": roster.sizes,
-        "received": roster.received,
-        "rounds": federation.rounds,
-    }
-    write_checkpoint(directory / CHECKPOINT, arrays, notes)
+    arrays, state = pack(federation)
+    write_checkpoint(directory / CHECKPOINT, arrays, {"description": description, "state": state})
     write_table(directory / ROUNDS, federation.rounds)
 
 
@@ -115,19 +101,7 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
             f"{directory} holds a federation with {notes['description']}, and this one has {description}; choose "
             "another directory, or remove it."
         )
-    model = {name: arrays[f"model.{name}"] for name in notes["parameters"]}
-    federation = begin(model, aggregation)
-    federation.name, federation.epoch, federation.rounds = notes["name"], notes["epoch"], notes["rounds"]
-    federation.roster = Roster(
-        notes["names"], [int(node) for node in notes["nodes"]], notes["sizes"], notes["received"]
-    )
-    federation.sizes = list(notes["sizes"])
-    federation.age, federation.delivered = arrays["age"].copy(), arrays["delivered"].copy()
-    if federation.age.size:
-        federation.policy_state = from_arrays(policy.init(federation.age.size), _part(arrays, "policy."))
-    federation.aggregation_state = from_arrays(federation.aggregation_state, _part(arrays, "aggregation."))
-    return federation
-
-
-def _part(arrays: Arrays, prefix: str) -> Arrays:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    clients = len(notes["state"]["sizes"])
+    like = begin({}, aggregation)
+    like.policy_state = policy.init(clients) if clients else None
+    return unpack(Federation, arrays, notes["state"], like=like)

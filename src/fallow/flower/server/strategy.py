@@ -82,6 +82,7 @@ class FallowStrategy(Strategy):
         self.federation: Federation | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
         self._row: Row = {}
+        self._ordered = 0  # nodes that got orders in this round
 
     def start(
         self,
@@ -165,7 +166,7 @@ class FallowStrategy(Strategy):
             waits = standing.training or standing.unsent or any(slot > received for slot in standing.paid_for)
             if selected[client] or waits:
                 orders.append(self.post.order(federation, client, selected=bool(selected[client])))
-        self._row["orders"] = len(orders)
+        self._row["orders"] = self._ordered = len(orders)
         return orders
 
     def aggregate_train(
@@ -234,7 +235,7 @@ class FallowStrategy(Strategy):
         self._row |= {
             "trained": sum(outcome.trained for outcome, _ in outcomes.values()),
             "declined": sum(bool(outcome.declined) for outcome, _ in outcomes.values()),
-            "silent": self._row["orders"] - len(outcomes),
+            "silent": self._ordered - len(outcomes),
             "updates": len(used),
             "late": sum(update.staleness > 0 for update in used),
             "discarded": len(received) - len(used),
