@@ -5,6 +5,7 @@ and every policy of a comparison meets the same harvest and the same data.
 """
 
 from enum import StrEnum
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
@@ -35,9 +36,14 @@ def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENT
     The key has a fixed length (four numbers of 64 bits), because NumPy pads short keys with zeros: with keys of
     free length, [5] and [5, 0] would be the same stream.
     """
-    purpose_code = int.from_bytes(sha256(purpose.encode()).digest()[:8], "little")
-    key = np.array([seed, purpose_code, epoch, client + 1], dtype="<u8").view("<u4")
-    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key.tolist())))
+    key = np.array([seed, _code(purpose), epoch, client + 1], dtype="<u8").view("<u4").astype(np.uint32, copy=False)
+    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key)))
+
+
+@cache
+def _code(purpose: Purpose) -> int:
+    """Returns the number of a purpose in keys."""
+    return int.from_bytes(sha256(purpose.encode()).digest()[:8], "little")
 
 
 def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.bool_]:
@@ -57,10 +63,11 @@ def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: t
     rows, columns = shape
     words = rng.bit_generator.random_raw(-(-rows * columns // 8))
     byte = words.astype("<u8", copy=False).view(np.uint8)[: rows * columns].reshape(shape)
-    threshold = np.minimum(np.floor(np.multiply(p, 256)), 255)
-    remainder = np.broadcast_to(np.multiply(p, 256) - threshold, columns)
-    threshold = threshold.astype(np.uint8)
-    undecided = np.flatnonzero(byte == threshold)
+    whole = np.minimum(np.floor(np.multiply(p, 256)), 255)
+    remainder = np.multiply(p, 256) - whole
+    threshold = whole.astype(np.uint8)
+    undecided = (byte == threshold).reshape(-1).nonzero()[0]
     happens = np.less(byte, threshold, out=byte.view(np.bool_))  # in place: a second copy would be felt
-    happens.ravel()[undecided] = rng.random(undecided.size) < remainder[undecided % columns]
+    limit = remainder[undecided % columns] if remainder.ndim else remainder
+    happens.reshape(-1)[undecided] = rng.random(undecided.size) < limit
     return happens

@@ -7,6 +7,7 @@ import pytest
 
 from fallow.energy import Physics
 from fallow.errors import EnergyError, PhysicsError, PolicyError
+from fallow.simulation.books import balance_books
 from fallow.simulation.epochs import LivedEpoch
 from fallow.simulation.world import World
 
@@ -164,7 +165,7 @@ def test_cooked_books_are_found_and_the_client_named() -> None:
     place = world(3, initial=2)
     place.state.battery[1] += 1
     with pytest.raises(PhysicsError, match="client 1 should store 2 units and stores 3"):
-        place.balance_books()
+        balance_books(place.physics, place.state)
 
 
 def test_a_level_outside_the_battery_is_found_even_if_the_sums_are_right() -> None:
@@ -172,7 +173,7 @@ def test_a_level_outside_the_battery_is_found_even_if_the_sums_are_right() -> No
     place.state.battery[0] -= 3
     place.state.overflow[0] += 3
     with pytest.raises(PhysicsError, match="stores -1"):
-        place.balance_books()
+        balance_books(place.physics, place.state)
 
 
 def test_an_ideal_world_delivers_every_epoch_free_of_charge() -> None:

@@ -2,12 +2,13 @@
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fallow.errors import FallowError, PolicyError
-from fallow.policies import AnyPolicy, EpochView, Mask, SlotView, Starter
+from fallow.policies import AnyPolicy, EpochView, Mask, Starter
 from fallow.simulation.world import StartHook
 
 
@@ -25,6 +26,7 @@ class AskedPolicy:
         self.policy, self.name, self._epoch = policy, name, 0
         self.first: Any = self._call("init", policy.init, clients)
         self.memory: Any = self.first
+        self._starter: Starter[Any] | None = policy if isinstance(policy, Starter) else None
 
     def select(self, view: EpochView, rng: np.random.Generator) -> Mask:
         """Returns the participants of an epoch; the world checks the mask."""
@@ -34,15 +36,7 @@ class AskedPolicy:
     @property
     def start(self) -> StartHook | None:
         """The policy's `start`; None for a policy without one."""
-        policy = self.policy
-        if not isinstance(policy, Starter):
-            return None
-        starter = policy
-
-        def start(view: SlotView) -> Mask:
-            return self._ask("start", starter.start, view)
-
-        return start
+        return partial(self._ask, "start", self._starter.start) if self._starter else None
 
     def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Mask:
         """Calls a hook, keeps the memory that it returns, and returns its mask."""

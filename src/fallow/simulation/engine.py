@@ -5,7 +5,6 @@ for record in Engine(Experiment(epochs=10)):
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.ages import recorded_ages
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch, OpenEpoch
+from fallow.simulation.lessons import Learnt, learn
 from fallow.simulation.records import EpochRecord, with_ages
 from fallow.simulation.run_state import RunState
 from fallow.simulation.world import World
@@ -35,21 +35,6 @@ class Distances(NamedTuple):
 
     ages: NDArray[np.float32]
     policy: NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class Learnt:
-    """What was learnt in an epoch.
-
-    Attributes:
-        delivered: Clients of whom an update went into the model, shape (N,), bool.
-        dropped: Clients whose update was received and not used, by slot.
-        columns: What the record says of it.
-    """
-
-    delivered: Mask
-    dropped: dict[int, list[int]] = field(default_factory=dict)
-    columns: dict[str, Any] = field(default_factory=dict)
 
 
 class Engine:
@@ -101,6 +86,7 @@ class Engine:
         self.delivered = np.zeros(experiment.clients, dtype=np.bool_)
         self.energy_total = 0
         self._unknown = np.broadcast_to(np.float32(np.nan), experiment.clients)
+        self._significant = np.broadcast_to(np.float32(np.inf), experiment.clients)
 
     def __iter__(self) -> Iterator[EpochRecord]:
         while self.epoch < self.experiment.epochs:
@@ -117,7 +103,7 @@ class Engine:
         distances = self._probe(opened)  # Alg. 2, lines 7-8: M_i
         selected = self._select(opened, distances.policy)  # line 13
         lived = self.world.run_slots(opened, selected, self.asked.start, watch)  # lines 3-9 and 14-18, in every slot
-        learnt = self._learn(lived)  # lines 7, 18 and 20-21
+        learnt = learn(self.learner, lived, self.epoch, evaluate=self._evaluates)  # lines 7, 18 and 20-21
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)
         self.epoch += 1
@@ -137,6 +123,12 @@ class Engine:
     def classes(self) -> int | None:
         """How many classes are learnt; None in an energy-only run."""
         return self.learner.task.network.classes if self.learner else None
+
+    @property
+    def _evaluates(self) -> bool:
+        """Whether the model is evaluated at this epoch's end."""
+        done = self.epoch + 1
+        return done == self.experiment.epochs or done % self.experiment.learning.eval_every == 0
 
     @property
     def state(self) -> RunState:
@@ -184,9 +176,8 @@ class Engine:
                 measured["parameters"] = learner.parameter_distances()
             return Distances(measured[self.ages], measured[self.needs.distance])
         significance = self.experiment.learning.significance
-        if significance == 1:
-            by_chance = np.broadcast_to(np.float32(np.inf), clients)
-        else:
+        by_chance = self._significant
+        if significance < 1:
             rng = stream(self.experiment.seed, Purpose.SIGNIFICANCE, self.epoch)
             significant = bernoulli(rng, significance, (1, clients))[0]
             by_chance = np.where(significant, np.float32(np.inf), np.float32(-np.inf))
@@ -210,44 +201,6 @@ class Engine:
             delivered=frozen_copy(self.delivered),
         )
         return self.asked.select(view, stream(self.experiment.seed, Purpose.SELECT, self.epoch))
-
-    def _learn(self, lived: LivedEpoch) -> Learnt:
-        """The learning of epoch t: train what started, aggregate what arrived (Alg. 1, lines 7, 18, 20-21)."""
-        learner = self.learner
-        if learner is None:
-            return Learnt(lived.delivered)
-        train_loss = learner.train(
-            [(event.slot, event.clients) for event in lived.events if event.kind == "start"], self.epoch
-        )
-        used = []
-        dropped: dict[int, list[int]] = {}
-        for kind, slot, clients, staleness in lived.events:
-            for place, client in enumerate(clients.tolist() if kind != "select" else ()):
-                if kind == "start":
-                    learner.start(client, slot)
-                elif kind == "finish":
-                    learner.finish(client)
-                elif staleness is not None:
-                    update = learner.send(client, int(staleness[place]))
-                    if update is None:
-                        dropped.setdefault(slot, []).append(client)
-                    else:
-                        used.append(update)
-        learner.aggregate(used)
-        # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
-        delivered = np.zeros_like(lived.delivered)
-        delivered[[update.client for update in used]] = True
-        columns: dict[str, Any] = {
-            "train_loss": None if np.isnan(train_loss) else train_loss,
-            "aggregated": len(used),
-            "dropped": sum(len(clients) for clients in dropped.values()),
-        }
-        last = self.epoch + 1 == self.experiment.epochs
-        if last or (self.epoch + 1) % self.experiment.learning.eval_every == 0:
-            scores = learner.evaluate()
-            columns |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
-            columns["recall"] = tuple(scores.recall.tolist())
-        return Learnt(delivered, dropped, columns)
 
     def _grow_older(self, selected: Mask, delivered: Mask, distance: NDArray[np.float32]) -> None:
         """Eq. (7): the recorded ages X_i(t+1), under both readings of what resets them (reading 7)."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fallow.policies import Mask
+from fallow.simulation.busy import Busy
 from fallow.simulation.counters import Counters
 from fallow.simulation.events import Clients, Event
 
@@ -13,16 +14,27 @@ class Course:
     """An epoch under way; only the world changes it.
 
     Attributes:
+        busy: Who is in training, and who waits to send.
         harvest: Lives through the harvest of one more slot each time it is asked.
+        harvested_before: Units harvested before the epoch, over all clients.
+        overflow_before: Units that the cap turned away before the epoch, over all clients.
         delivered: Clients of whom an update was received so far, shape (N,), bool.
         events: What happened to whom so far, in order; None where nobody asks for it.
         counts: What was counted so far, by the names of `Counters`.
     """
 
+    busy: Busy
     harvest: Iterator[bool]
+    harvested_before: int
+    overflow_before: int
     delivered: Mask
     events: list[Event] | None
     counts: dict[str, int]
+
+    def log(self, event: Event) -> None:
+        """Adds an event, where anybody asks for them."""
+        if self.events is not None:
+            self.events.append(event)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
 from fallow.energy import Physics, Units, unit_rows
-from fallow.errors import EnergyError, PhysicsError
+from fallow.errors import EnergyError
 from fallow.policies import Mask, SlotView, checked_mask
+from fallow.simulation.books import balance_books
+from fallow.simulation.busy import NOBODY, Busy
 from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.epochs import Course, LivedEpoch, OpenEpoch
 from fallow.simulation.events import Clients, Event
@@ -21,7 +23,8 @@ from fallow.simulation.world_state import WorldState
 StartHook = Callable[[SlotView], Mask]
 """The policy's `start`: which of the clients that are ready start in this slot."""
 
-NOBODY: Clients = np.zeros(0, dtype=np.intp)
+Watch = Callable[[int, "World"], None]
+"""Is told at the end of every slot; for tests and pictures."""
 
 
 class World:
@@ -38,10 +41,8 @@ class World:
         self.state = WorldState.first(physics) if state is None else state
         cost = physics.train_cost
         self._common_cost = int(cost[0]) if (cost == cost[0]).all() else None
-        # Both follow from the state, once a slot is known, and save a search through all clients in every slot.
-        self._last_batches: dict[int, list[Clients]] = {}  # who is in training, by the slot of the last batch
-        self._waiting = NOBODY  # who has an update that is not sent
-        self._found_busy = False
+        self._everyone = np.broadcast_to(np.True_, physics.clients)
+        self._busy: Busy | None = None
 
     def open_epoch(
         self, epoch: int, harvest: Iterable[Units], *, record_events: bool = True, slot_by_slot: bool = False
@@ -57,12 +58,17 @@ class World:
         """
         physics, state = self.physics, self.state
         slot = epoch * physics.slots_per_epoch
-        if not self._found_busy:
-            self._find_busy(slot)
+        self._busy = busy = self._busy or Busy(state, slot)
         rows = unit_rows(harvest, physics.clients, physics.slots_per_epoch, most=1 if slot_by_slot else None)
-        counts = dict.fromkeys(COUNTERS, 0)
-        delivered = np.zeros(physics.clients, dtype=np.bool_)
-        course = Course(self._harvest(rows, counts), delivered, [] if record_events else None, counts)
+        course = Course(
+            busy,
+            self._harvest(rows),
+            harvested_before=int(state.harvested.sum()),
+            overflow_before=int(state.overflow.sum()),
+            delivered=np.zeros(physics.clients, dtype=np.bool_),
+            events=[] if record_events else None,
+            counts=dict.fromkeys(COUNTERS, 0),
+        )
         self._live_through_harvest(course, 0)
         if not physics.ideal:
             short = state.battery < physics.train_cost
@@ -70,14 +76,14 @@ class World:
             np.add(state.short_epochs, short, state.short_epochs)
         sent = self._upload(slot, course)
         paid = self._pay_probes(course)
-        return OpenEpoch(slot, paid, _merged(self._last_batches.get(slot, [])), sent, course)
+        return OpenEpoch(slot, paid, busy.finishing(slot), sent, course)
 
     def run_slots(
         self,
         opened: OpenEpoch,
         selected: Mask,
         start: StartHook | None = None,
-        watch: Callable[[int, "World"], None] | None = None,
+        watch: Watch | None = None,
     ) -> LivedEpoch:
         """Lives through the rest of an epoch.
 
@@ -92,15 +98,20 @@ class World:
         """
         physics, course = self.physics, opened.course
         who = checked_mask(selected, physics.clients, "select").nonzero()[0]
-        _log(course, Event("select", opened.slot, who))
+        course.log(Event("select", opened.slot, who))
         if physics.ideal:
             self._run_ideal_slots(opened, who, watch)
         else:
             self._run_real_slots(opened, selected, start, watch)
         if next(course.harvest, False):
             raise EnergyError(f"The energy model gave more than the {physics.slots_per_epoch} slots of an epoch.")
-        self.balance_books()
-        counts = course.counts | {"selected": who.size, "stored": int(self.state.battery.sum(dtype=np.int64))}
+        balance_books(physics, self.state)
+        counts = course.counts | {
+            "harvested": int(self.state.harvested.sum()) - course.harvested_before,
+            "overflow": int(self.state.overflow.sum()) - course.overflow_before,
+            "stored": int(self.state.battery.sum(dtype=np.int64)),
+            "selected": who.size,
+        }
         if not physics.ideal:
             counts["consumed_tx"] = counts["uploads"] * physics.transmit_cost
         return LivedEpoch(Counters(**counts), selected, course.delivered, course.events or [])
@@ -113,30 +124,12 @@ class World:
         """Returns who has a finished update that waits to be sent, shape (N,), bool."""
         return self.state.committed & (self.state.free_at <= slot)
 
-    def balance_books(self) -> None:
-        """Checks for every client that harvested = consumed + change of stored + overflow, and 0 ≤ stored ≤ E_max."""
-        physics, state = self.physics, self.state
-        stored = physics.initial + state.harvested
-        stored -= state.overflow
-        if not physics.ideal:
-            stored -= np.multiply(state.starts, physics.train_cost, dtype=np.int64)
-            stored -= np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
-        if physics.probe_cost:
-            stored -= np.multiply(state.probes, physics.probe_cost, dtype=np.int64)
-        wrong = ((stored != state.battery) | (stored < 0) | (stored > physics.capacity)).nonzero()[0]
-        if wrong.size:
-            client = int(wrong[0])
-            raise PhysicsError(
-                f"The energy books of {wrong.size} clients do not balance: client {client} should store "
-                f"{stored[client]} units and stores {state.battery[client]}. This is a bug in Fallow; please report it."
-            )
-
     def _run_real_slots(
         self,
         opened: OpenEpoch,
         selected: Mask,
         start: StartHook | None,
-        watch: Callable[[int, "World"], None] | None,
+        watch: Watch | None,
     ) -> None:
         """Steps 1 to 3 and 5 of every slot; the first has had its steps 1 to 4."""
         physics, course, sent = self.physics, opened.course, opened.sent
@@ -166,7 +159,7 @@ class World:
             if watch:
                 watch(slot, self)
 
-    def _run_ideal_slots(self, opened: OpenEpoch, who: Clients, watch: Callable[[int, "World"], None] | None) -> None:
+    def _run_ideal_slots(self, opened: OpenEpoch, who: Clients, watch: Watch | None) -> None:
         """Starts everyone in the first slot and delivers in the last, free of charge (the policy `unlimited`)."""
         state, course, last = self.state, opened.course, opened.slot + self.physics.slots_per_epoch - 1
         for slot in range(opened.slot, last + 1):
@@ -174,31 +167,27 @@ class World:
                 self._live_through_harvest(course, slot - opened.slot)
             else:
                 state.starts[who] += 1
-                _log(course, Event("start", slot, who))
+                course.log(Event("start", slot, who))
             if slot == last:
                 state.uploads[who] += 1
                 course.delivered[who] = True
-                _log(course, Event("finish", slot, who))
-                _log(course, Event("upload", slot, who, np.zeros(who.size, dtype=np.int32)))
+                course.log(Event("finish", slot, who))
+                course.log(Event("upload", slot, who, np.zeros(who.size, dtype=np.int32)))
             if watch:
                 watch(slot, self)
         course.counts.update(dict.fromkeys(("starts", "finishes", "uploads"), who.size))
 
-    def _harvest(self, rows: Iterator[NDArray[np.int32]], counts: dict[str, int]) -> Iterator[bool]:
+    def _harvest(self, rows: Iterator[NDArray[np.int32]]) -> Iterator[bool]:
         """Step 1: E ← min(E + C, E_max); yields after every slot."""
         battery, capacity = self.state.battery, self.physics.capacity
         for units in rows:
-            gain = _sum(units)
-            np.add(self.state.harvested, gain, self.state.harvested)
-            counts["harvested"] += int(gain.sum(dtype=np.int64))
+            np.add(self.state.harvested, _sum(units), self.state.harvested)
             for slots_left, gross in zip(range(len(units) - 1, -1, -1), units, strict=True):
                 np.add(gross, battery, gross)
                 np.minimum(gross, capacity, out=battery)
                 np.subtract(gross, battery, gross)  # what the cap turned away
                 if not slots_left:
-                    excess = _sum(units)
-                    np.add(self.state.overflow, excess, self.state.overflow)
-                    counts["overflow"] += int(excess.sum(dtype=np.int64))
+                    np.add(self.state.overflow, _sum(units), self.state.overflow)
                 yield True
 
     def _live_through_harvest(self, course: Course, slot_in_epoch: int) -> None:
@@ -209,14 +198,12 @@ class World:
 
     def _upload(self, slot: int, course: Course) -> Clients:
         """Steps 2 and 3: who is not in training and has an unsent update sends it, energy permitting."""
-        if not self._waiting.size:
+        busy, state, cost = course.busy, self.state, self.physics.transmit_cost
+        if not busy.waiting.size:
             return NOBODY
-        state, cost = self.state, self.physics.transmit_cost
-        able = state.battery[self._waiting] >= cost
-        who = self._waiting[able]
+        who = busy.send(state.battery[busy.waiting] >= cost)
         if not who.size:
-            return NOBODY
-        self._waiting = self._waiting[~able]
+            return who
         state.battery[who] -= cost
         state.committed[who] = False
         state.uploads[who] += 1
@@ -225,15 +212,14 @@ class World:
         staleness = slot // slots - (state.free_at[who] - self.physics.train_cost[who]) // slots
         course.counts["uploads"] += who.size
         course.counts["stale_uploads"] += int(np.count_nonzero(staleness))
-        if course.events is not None:
-            course.events.append(Event("upload", slot, who, staleness.astype(np.int32)))
+        course.log(Event("upload", slot, who, staleness.astype(np.int32)))
         return who
 
     def _pay_probes(self, course: Course) -> Mask:
         """Step 4, before the selection: who can pay for a probe does (reading 11). Returns who has one."""
         cost, state = self.physics.probe_cost, self.state
         if not cost:
-            return np.broadcast_to(np.True_, self.physics.clients)
+            return self._everyone
         paid = state.battery >= cost
         state.battery[paid] -= cost
         np.add(state.probes, paid, state.probes)
@@ -248,50 +234,22 @@ class World:
         state.committed[who] = True
         state.free_at[who] = slot + cost
         state.starts[who] += 1
-        self._schedule(who, slot - 1 + cost)
+        course.busy.add(who, slot - 1 + cost)
         course.counts["starts"] += who.size
         course.counts["consumed_train"] += (
             who.size * common if common is not None else int(np.sum(cost, dtype=np.int64))
         )
-        if course.events is not None:
-            course.events.append(Event("start", slot, who))
+        course.log(Event("start", slot, who))
 
     def _finish(self, slot: int, course: Course) -> None:
         """Notes whose last batch ran in this slot."""
-        parts = self._last_batches.pop(slot, None)
-        if parts is not None:
-            who = _merged(parts)
-            self._waiting = _merged([self._waiting, who]) if self._waiting.size else who
+        who = course.busy.finish(slot)
+        if who.size:
             course.counts["finishes"] += who.size
-            if course.events is not None:
-                course.events.append(Event("finish", slot, who))
-
-    def _find_busy(self, slot: int) -> None:
-        """Finds who is in training, and who waits to send, as a slot begins."""
-        who = self.state.committed.nonzero()[0]
-        last = self.state.free_at[who] - 1
-        self._found_busy, self._waiting = True, who[last < slot]
-        self._schedule(who[last >= slot], last[last >= slot])
-
-    def _schedule(self, who: Clients, last: int | NDArray[np.int32]) -> None:
-        """Notes in which slot the last batch of some trainings runs."""
-        for slot in np.unique(last).tolist() if isinstance(last, np.ndarray) else (last,):
-            self._last_batches.setdefault(slot, []).append(who[last == slot] if isinstance(last, np.ndarray) else who)
-
-
-def _merged(parts: list[Clients]) -> Clients:
-    """Returns the clients of some arrays in ascending order."""
-    if len(parts) == 1:
-        return parts[0]
-    return np.sort(np.concatenate(parts)) if parts else NOBODY
+            course.log(Event("finish", slot, who))
 
 
 def _sum(units: NDArray[np.int32]) -> NDArray[np.signedinteger]:
     """Returns the sum of some slots for each client, shape (N,)."""
     row: NDArray[np.signedinteger] = units[0] if len(units) == 1 else units.sum(axis=0, dtype=np.int64)
     return row
-
-
-def _log(course: Course, event: Event) -> None:
-    if course.events is not None:
-        course.events.append(event)

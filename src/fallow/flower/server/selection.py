@@ -1,6 +1,7 @@
 """Letting a policy choose among the clients that answered."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from fallow.flower.wire.messages import Standing
 from fallow.policies import AnyPolicy, EpochView, Mask, checked_mask
 from fallow.rng import Purpose, stream
 from fallow.state import put_rows, take_rows
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 def select(
@@ -35,20 +38,19 @@ def select(
     if not who.size:
         return chosen, distances
 
-    def column(name: str, dtype: type[np.generic]) -> NDArray[Any]:
-        return frozen_copy(np.array([getattr(standings[int(i)], name) for i in who], dtype=dtype))
+    present = [standings[client] for client in who.tolist()]
 
     view = EpochView(
         epoch=federation.epoch,
         clients=who.size,
         slots_per_epoch=slots_per_epoch,
-        battery=column("battery", np.int32),
-        capacity=column("capacity", np.int32),
-        train_cost=column("train_cost", np.int32),
+        battery=_column((one.battery for one in present), np.int32),
+        capacity=_column((one.capacity for one in present), np.int32),
+        train_cost=_column((one.train_cost for one in present), np.int32),
         transmit_cost=max(standing.transmit_cost for standing in standings.values()),
-        training=column("training", np.bool_),
-        unsent=column("unsent", np.bool_),
-        distance=column("distance", np.float32),
+        training=_column((one.training for one in present), np.bool_),
+        unsent=_column((one.unsent for one in present), np.bool_),
+        distance=_column((one.distance for one in present), np.float32),
         delivered=frozen_copy(federation.delivered[who]),
     )
     part = take_rows(federation.policy_state, who, clients)
@@ -57,3 +59,7 @@ def select(
     chosen[who] = checked_mask(mask, who.size, "select")
     distances[who] = view.distance
     return chosen, distances
+
+
+def _column(values: Iterable[float], dtype: type[Number]) -> NDArray[Number]:
+    return frozen_copy(np.array(list(values), dtype=dtype))

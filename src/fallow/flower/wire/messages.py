@@ -5,7 +5,7 @@ A round is two exchanges. A *query* brings the model, if the node has to probe i
 an *outcome* with their updates.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar, get_type_hints
 
@@ -140,7 +140,7 @@ def to_records(said: Query | Standing | Order | Outcome, model: Named | None = N
         model: The global model, if it goes along.
         *updates: The models that were trained, one for each of an outcome's slots.
     """
-    records = RecordDict({FIELDS: ConfigRecord({entry.name: getattr(said, entry.name) for entry in fields(said)})})
+    records = RecordDict({FIELDS: ConfigRecord(dict(vars(said)))})
     if model is not None:
         records[MODEL] = to_array_record(model)
     for number, update in enumerate(updates):

@@ -1,0 +1,25 @@
+"""The energy books: what was harvested is what was consumed, stored or turned away, to the unit."""
+
+import numpy as np
+
+from fallow.energy import Physics
+from fallow.errors import PhysicsError
+from fallow.simulation.world_state import WorldState
+
+
+def balance_books(physics: Physics, state: WorldState) -> None:
+    """Checks for every client that harvested = consumed + change of stored + overflow, and 0 ≤ stored ≤ E_max."""
+    stored = physics.initial + state.harvested
+    stored -= state.overflow
+    if not physics.ideal:
+        stored -= np.multiply(state.starts, physics.train_cost, dtype=np.int64)
+        stored -= np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
+    if physics.probe_cost:
+        stored -= np.multiply(state.probes, physics.probe_cost, dtype=np.int64)
+    wrong = ((stored != state.battery) | (stored < 0) | (stored > physics.capacity)).nonzero()[0]
+    if wrong.size:
+        client = int(wrong[0])
+        raise PhysicsError(
+            f"The energy books of {wrong.size} clients do not balance: client {client} should store "
+            f"{stored[client]} units and stores {state.battery[client]}. This is a bug in Fallow; please report it."
+        )

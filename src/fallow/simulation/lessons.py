@@ -1,0 +1,70 @@
+"""What is learnt in an epoch: train what started, aggregate what arrived (Alg. 1, lines 7, 18 and 20-21)."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fallow.policies import Mask
+from fallow.simulation.epochs import LivedEpoch
+
+if TYPE_CHECKING:  # PyTorch takes seconds to load
+    from fallow.learning.learner import Learner
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What was learnt in an epoch.
+
+    Attributes:
+        delivered: Clients of whom an update went into the model, shape (N,), bool; without learning, of whom one was
+            received.
+        dropped: Clients whose update was received and not used, by slot.
+        columns: What the record says of it.
+    """
+
+    delivered: Mask
+    dropped: dict[int, list[int]] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, *, evaluate: bool) -> Learnt:
+    """Trains what started in an epoch and aggregates what arrived.
+
+    Args:
+        learner: Who learns; None in an energy-only run.
+        lived: What happened in the world.
+        epoch: t.
+        evaluate: Whether to score the new model.
+    """
+    if learner is None:
+        return Learnt(lived.delivered)
+    train_loss = learner.train([(event.slot, event.clients) for event in lived.events if event.kind == "start"], epoch)
+    used = []
+    dropped: dict[int, list[int]] = {}
+    for kind, slot, clients, staleness in lived.events:
+        for place, client in enumerate(clients.tolist() if kind != "select" else ()):
+            if kind == "start":
+                learner.start(client, slot)
+            elif kind == "finish":
+                learner.finish(client)
+            elif staleness is not None:
+                update = learner.send(client, int(staleness[place]))
+                if update is None:
+                    dropped.setdefault(slot, []).append(client)
+                else:
+                    used.append(update)
+    learner.aggregate(used)
+    # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
+    delivered = np.zeros_like(lived.delivered)
+    delivered[[update.client for update in used]] = True
+    columns: dict[str, Any] = {
+        "train_loss": None if np.isnan(train_loss) else train_loss,
+        "aggregated": len(used),
+        "dropped": sum(len(clients) for clients in dropped.values()),
+    }
+    if evaluate:
+        scores = learner.evaluate()
+        columns |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
+        columns["recall"] = tuple(scores.recall.tolist())
+    return Learnt(delivered, dropped, columns)
