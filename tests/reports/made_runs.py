@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from fallow.experiment import Experiment
-from fallow.runs.event_table import events_table
+from fallow.runs.event_table import EVENT_SCHEMA, events_table
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
+from fallow.simulation.events import Event
 
 SMALL = {"clients": 6, "epochs": 8, "policy.k": 2, "energy.p": 0.4}
 
@@ -48,10 +49,10 @@ def make_up(
     table = "\n".join([f"{head},mean_age_selected,mean_age_delivered,f1", *rows])
     (directory / "epochs.csv").write_text(table + "\n", encoding="utf-8")
     sent = np.sort(rng.permutation(100)[:10])
-    events = [("upload", int(t) * 30, sent, np.zeros(10, dtype=np.int32)) for t in epoch[:: max(1, epochs // 20)]]
-    with pq.ParquetWriter(directory / "events.parquet", events_table(0, events[:1]).schema) as writer:
+    events = [Event("upload", int(t) * 30, sent, np.zeros(10, dtype=np.int32)) for t in epoch[:: max(1, epochs // 20)]]
+    with pq.ParquetWriter(directory / "events.parquet", EVENT_SCHEMA) as writer:
         for event in events:
-            writer.write_table(events_table(event[1] // 30, [event]))
+            writer.write_table(events_table([(event.slot // 30, [event])]))
     totals = dict.fromkeys(
         ("consumed_train", "consumed_tx", "consumed_probe", "overflow", "starts", "uploads"), 100 + seed
     )

@@ -2,10 +2,17 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 
-def as_column(values: NDArray[Any]) -> pa.Array:
-    """Returns numbers, shape (rows,), as an Arrow column of the same type; the memory is shared."""
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, pa.py_buffer(values)])
+def as_column(values: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Returns numbers as an Arrow column of the same type; the memory is shared.
+
+    Args:
+        values: Shape (rows,).
+        known: Which of them are there, shape (rows,), bool; the others are null. None: all.
+    """
+    there = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [there, pa.py_buffer(values)])

@@ -1,5 +1,7 @@
 """Events as a table: who was selected, started, finished and uploaded, in which slot, and what ages hang on."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -19,21 +21,29 @@ EVENT_SCHEMA = pa.schema(
 )
 
 
-def events_table(epoch: int, events: list[Event]) -> pa.Table:
-    """Returns the events of an epoch as a table; staleness is null for all but uploads."""
-    sizes = [clients.size for _, _, clients, _ in events]
-    staleness = [
-        pa.nulls(clients.size, pa.int32()) if late is None else as_column(late.astype(np.int32))
-        for _, _, clients, late in events
-    ]
-    kinds = np.repeat(np.array([KINDS.index(kind) for kind, *_ in events], dtype=np.int8), sizes)
+def events_table(epochs: Sequence[tuple[int, Sequence[Event]]]) -> pa.Table:
+    """Returns the events of some epochs as a table; staleness is null for all but uploads.
+
+    Args:
+        epochs: Each with its events, in order.
+    """
+    events = [event for _, own in epochs for event in own]
+    sizes = np.array([event.clients.size for event in events], dtype=np.int64)
+    kinds = np.array([KINDS.index(event.kind) for event in events], dtype=np.int8)
+    slots = np.array([event.slot for event in events], dtype=np.int32)
+    epoch = np.repeat(np.array([t for t, _ in epochs], dtype=np.int32), [len(own) for _, own in epochs])
+    clients = [np.zeros(0, dtype=np.intp), *(event.clients for event in events)]
+    late = [event.staleness for event in events if event.staleness is not None]
+    known = np.repeat([event.staleness is not None for event in events], sizes) if events else np.zeros(0, dtype=bool)
+    staleness = np.zeros(known.size, dtype=np.int32)
+    staleness[known] = np.concatenate(late) if late else 0
     return pa.table(
         [
-            as_column(np.full(sum(sizes), epoch, dtype=np.int32)),
-            as_column(np.repeat(np.array([slot for _, slot, _, _ in events], dtype=np.int32), sizes)),
-            as_column(np.concatenate([clients for _, _, clients, _ in events]).astype(np.int32)),
-            pa.DictionaryArray.from_arrays(as_column(kinds), _names()),
-            pa.chunked_array(staleness, pa.int32()),
+            as_column(np.repeat(epoch, sizes)),
+            as_column(np.repeat(slots, sizes)),
+            as_column(np.concatenate(clients).astype(np.int32)),
+            pa.DictionaryArray.from_arrays(as_column(np.repeat(kinds, sizes)), _names()),
+            as_column(staleness, known),
         ],
         schema=EVENT_SCHEMA,
     )

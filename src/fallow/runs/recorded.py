@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.errors import FallowError
 from fallow.runs.clients import client_columns
-from fallow.runs.event_table import EVENT_SCHEMA, events_table
+from fallow.runs.event_table import events_table
 from fallow.runs.reader import Column
 from fallow.runs.summary import Totals, summarise
 from fallow.simulation.engine import Engine
@@ -52,12 +52,9 @@ class RecordedRun:
 
     def events(self) -> "pa.Table | None":
         """Returns the table that events.parquet would hold; None where none are kept."""
-        import pyarrow as pa
-
         if not self._engine.experiment.output.events:
             return None
-        tables = [events_table(record.epoch, record.events) for record in self._records if record.events]
-        return pa.concat_tables([EVENT_SCHEMA.empty_table(), *tables])
+        return events_table([(record.epoch, record.events) for record in self._records])
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
         """Returns a row a client; None before the end."""

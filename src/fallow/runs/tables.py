@@ -5,11 +5,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fallow.simulation.events import Event
 from fallow.simulation.records import EpochRecord
 from fallow.storage.files import PART
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+
+
+ROWS_AT_ONCE = 2**16
+"""Events that are held before they are written."""
 
 
 class Tables:
@@ -26,25 +31,23 @@ class Tables:
         self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
         self._folder = folder
         self._events: pq.ParquetWriter | None = None
+        self._held: list[tuple[int, list[Event]]] = []
+        self._held_rows = 0
 
     def write(self, record: EpochRecord) -> None:
         """Writes a row, and the events behind it."""
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
         if record.events:
-            import pyarrow.parquet as pq  # only for those who write events
-
-            from fallow.runs.event_table import EVENT_SCHEMA, events_table
-
-            if self._events is None:
-                self._folder.mkdir(exist_ok=True)
-                self._part = self._folder / f"{record.epoch:09}.parquet"
-                self._events = pq.ParquetWriter(self._part.with_suffix(".open"), EVENT_SCHEMA)
-            self._events.write_table(events_table(record.epoch, record.events))
+            self._held.append((record.epoch, record.events))
+            self._held_rows += sum(event.clients.size for event in record.events)
+            if self._held_rows >= ROWS_AT_ONCE:
+                self._write_events()
 
     def settle(self) -> int:
         """Puts everything on the disk; returns the length of epochs.csv."""
         self._file.flush()
         os.fsync(self._file.fileno())
+        self._write_events()
         if self._events is not None:
             self._events.close()
             self._events = None
@@ -53,6 +56,21 @@ class Tables:
                 os.fsync(file.fileno())
             open_part.replace(self._part)
         return self._file.tell()
+
+    def _write_events(self) -> None:
+        """Writes the events that are held, as one group of rows: a group an epoch would cost more than the run."""
+        if not self._held:
+            return
+        import pyarrow.parquet as pq  # only for those who write events
+
+        from fallow.runs.event_table import EVENT_SCHEMA, events_table
+
+        if self._events is None:
+            self._folder.mkdir(exist_ok=True)
+            self._part = self._folder / f"{self._held[0][0]:09}.parquet"
+            self._events = pq.ParquetWriter(self._part.with_suffix(".open"), EVENT_SCHEMA)
+        self._events.write_table(events_table(self._held))
+        self._held, self._held_rows = [], 0
 
     def __enter__(self) -> "Tables":
         return self
