@@ -48,12 +48,16 @@ class Choice:
         """Returns the class that a name stands for."""
         return self.find(name) if self.find else resolve(name, self.table, self.what, self.group)
 
-    def build(self, name: str, settings: Mapping[str, Any]) -> Any:
+    def build(self, name: str, cls: type, settings: Mapping[str, Any]) -> Any:
         """Returns an object of the class that a name stands for, made with the settings that are options of it."""
-        cls = self.resolve(name)
+        what = f"The {self.what} '{name}'"
         options = {key: value for key, value in settings.items() if key in option_names(cls)}
-        built = with_options(f"The {self.what} '{name}'", cls, options, self.section)
-        check_methods(f"The {self.what} '{name}'", cls, self.methods)
+        if cls is self.table.get(name):
+            return with_options(what, cls, options, self.section)
+        check_methods(what, cls, self.methods)
+        built = with_options(what, cls, options, self.section)
+        for key, value in option_values(built).items():
+            _check_writable(f"{self.section}.{key}", value)
         return built
 
     def describe(self, thing: Any) -> dict[str, Any]:
@@ -126,7 +130,8 @@ def build_choices(section: str, given: Mapping[str, Any], defaults: Mapping[str,
     names = {choice: own.get(choice.field, defaults[choice.field]) for choice in choices_in(section)}
     if not all(isinstance(name, str) for name in names.values()):
         return own  # the section's own check says so in words
-    options = {choice: option_names(choice.resolve(name)) for choice, name in names.items()}
+    classes = {choice: choice.resolve(name) for choice, name in names.items()}
+    options = {choice: option_names(cls) for choice, cls in classes.items()}
     known = set().union(*options.values(), *(choice.common for choice in names))
     for key in given.keys() - defaults.keys() - known:
         raise ConfigError(_unknown(section, key, names, defaults.keys() | known))
@@ -137,11 +142,7 @@ def build_choices(section: str, given: Mapping[str, Any], defaults: Mapping[str,
                 f"{section}.{key} is an option of the {choice.what} '{name}' and of something else; rename it there."
             )
         taken |= options[choice]
-    parts = {choice.field: choice.build(name, given) for choice, name in names.items()}
-    for part in parts.values():
-        for key, value in option_values(part).items():
-            _check_writable(f"{section}.{key}", value)
-    return own | {"parts": parts}
+    return own | {"parts": {choice.field: choice.build(name, classes[choice], given) for choice, name in names.items()}}
 
 
 def _check_writable(setting: str, value: Any) -> None:
