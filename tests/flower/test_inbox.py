@@ -8,7 +8,7 @@ from flwr.app import Message
 from flwr.supercore.task_identity import TaskIdentity
 
 from fallow.aggregation.received import Received
-from fallow.flower.server.federation import Federation, begin
+from fallow.flower.server.federation import Federation, begin_federation
 from fallow.flower.server.inbox import sound_updates, take_over_memory
 from fallow.flower.server.roster import Roster
 from fallow.flower.wire.messages import Named, Outcome, to_bytes, to_records
@@ -20,7 +20,7 @@ MODEL: Named = {"w": np.zeros(3, dtype=np.float32)}
 
 @pytest.fixture
 def federation() -> Federation:
-    new = begin(MODEL, Received())
+    new = begin_federation(MODEL, Received())
     new.epoch, new.roster = 4, Roster(["me", "you"], [7, 8], [10, 10], [20, -1])
     new.grow(FedBacys(groups=3), Received())
     return new

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,9 @@ class Events:
     """Events of a run, in the order in which they happened.
 
     Attributes:
-        epoch: t, shape (events,), int32; likewise slot and client.
+        epoch: t, shape (events,), int32.
+        slot: Counted from the beginning of the run, shape (events,), int32.
+        client: Whose event it is, shape (events,), int32.
         kind: Place in KINDS, shape (events,), int8.
     """
 
@@ -91,12 +92,13 @@ def _pieces(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None)
 
 
 def _joined(pieces: list[Events]) -> Events:
-    def column(name: str) -> list[Any]:
-        return [getattr(piece, name) for piece in pieces]
-
     none = np.zeros(0, dtype=np.int32)
-    epoch, slot, client = (np.concatenate([none, *column(name)]) for name in ("epoch", "slot", "client"))
-    return Events(epoch, slot, client, np.concatenate([none.astype(np.int8), *column("kind")]))
+    return Events(
+        np.concatenate([none, *(piece.epoch for piece in pieces)]),
+        np.concatenate([none, *(piece.slot for piece in pieces)]),
+        np.concatenate([none, *(piece.client for piece in pieces)]),
+        np.concatenate([none.astype(np.int8), *(piece.kind for piece in pieces)]),
+    )
 
 
 def uploads_per_client(uploads: Events, clients: int) -> NDArray[np.int64]:

@@ -70,7 +70,7 @@ def varying(tables: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def matters(key: str) -> bool:
-    """Tells whether a setting changes what is simulated; the seed does not count."""
+    """Returns whether a setting changes what is simulated; the seed does not count."""
     return not any(key == one or (one.endswith(".") and key.startswith(one)) for one in NO_MATTER)
 
 
@@ -127,7 +127,7 @@ def title(key: str) -> str:
 
 
 def _implied(key: str, others: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> bool:
-    """Tells whether a setting follows from its section's name, as `aggregation.m` where only shrinkage has one."""
+    """Returns whether a setting follows from its section's name, as `aggregation.m` where only shrinkage has one."""
     section = key.split(".")[0]
     for name in (f"{section}.name", f"{section}.model"):
         if name in others and name != key:

@@ -42,7 +42,7 @@ class Window:
         states: For each of them a letter a slot: idle, training, waiting to send, sending.
         selected: For each of them the epochs of the window in which it was selected, counted from its first.
         battery: Units at the end of each slot, shape (clients, slots), int64; None where they can't be known.
-        harvest: Units harvested in each slot, before the cap, likewise.
+        harvest: Units harvested in each slot, before the cap, shape (clients, slots), int64; None as for `battery`.
         capacity: E_max of each of them.
         why_no_battery: A sentence; empty where the batteries are known.
     """

@@ -39,7 +39,11 @@ class RecordedRun:
         self._records: list[EpochRecord] = []
 
     def add(self, record: EpochRecord) -> None:
-        """Takes the next epoch."""
+        """Keeps the next epoch.
+
+        Args:
+            record: What the engine returned for it.
+        """
         self._records.append(record)
         self._totals.add(record)
         if len(self._records) == self._engine.experiment.epochs:
@@ -61,7 +65,11 @@ class RecordedRun:
         return client_columns(self._engine.world, self._engine.epoch) if self.summary is not None else None
 
     def network(self) -> "Network":
-        """Returns a copy of the engine's network with its latest weights."""
+        """Returns a copy of the engine's network with its latest weights.
+
+        Raises:
+            FallowError: The run learnt nothing.
+        """
         learner = self._engine.learner
         if learner is None:
             raise FallowError("This run learnt nothing (learning.mode = 'none'), so it has no model.")

@@ -159,6 +159,9 @@ class Run:
 def load_run(directory: Path | str) -> Run:
     """Returns the run in a directory. Nothing that its config names is imported.
 
+    Args:
+        directory: Of the run, finished or not.
+
     Raises:
         RunDirectoryError: The directory holds no run of a version that Fallow knows.
 

@@ -56,7 +56,11 @@ class StoredRun:
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def network(self) -> "Network":
-        """Returns the network of the config with the weights of the run's end."""
+        """Returns the network of the config with the weights of the run's end.
+
+        Raises:
+            RunDirectoryError: The run learnt nothing, is not finished, or its model does not fit its config.
+        """
         from fallow.learning.network import build_network
         from fallow.runs.begun import read_experiment
         from fallow.simulation.learner_setup import load_dataset

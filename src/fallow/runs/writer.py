@@ -118,6 +118,10 @@ class OpenRun:
         Args:
             overwrite: Whether a run that is there may be replaced.
             again: Whether the run was begun before, so that trackers may have heard of it.
+
+        Raises:
+            RunDirectoryError: The directory is not free.
+            TrackerError: A tracker can't begin.
         """
         directory = self.directory
         check_free(directory, overwrite=overwrite)
@@ -130,7 +134,11 @@ class OpenRun:
         self._begin_trackers([])
 
     def go_on(self) -> None:
-        """Takes the run up from its checkpoint: engine, totals and tables are as they were then."""
+        """Goes on from the checkpoint: engine, totals and tables are as they were when it was written.
+
+        Raises:
+            RunDirectoryError: The files do not fit the checkpoint.
+        """
         check_links(self.directory)
         arrays, notes = read_checkpoint(self.directory / CHECKPOINT)
         self._config = (self.directory / CONFIG).read_bytes()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from fallow.errors import EnergyError
 from fallow.policies import Mask
 from fallow.simulation.busy import Busy
 from fallow.simulation.counters import Counters
@@ -32,9 +33,26 @@ class Course:
     counts: dict[str, int]
 
     def log(self, event: Event) -> None:
-        """Adds an event, where anybody asks for them."""
+        """Adds an event, if events are recorded.
+
+        Args:
+            event: What happened, to whom.
+        """
         if self.events is not None:
             self.events.append(event)
+
+    def live_through_harvest(self, slot_in_epoch: int, slots_per_epoch: int) -> None:
+        """Harvests in one more slot.
+
+        Args:
+            slot_in_epoch: The slot, from 0; so many slots have passed.
+            slots_per_epoch: S.
+
+        Raises:
+            EnergyError: The energy model has no more slots.
+        """
+        if not next(self.harvest, False):
+            raise EnergyError(f"The energy model gave {slot_in_epoch} slots for an epoch of {slots_per_epoch}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,11 @@ class EpochRecord(Counters):
 
 
 def columns(classes: int | None) -> tuple[str, ...]:
-    """Returns the columns of epochs.csv; with learning of so many classes there are more."""
+    """Returns the columns of epochs.csv.
+
+    Args:
+        classes: How many classes are learnt; None without learning, which leaves columns out.
+    """
     if classes is None:
         return COLUMNS
     return (*COLUMNS, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))

@@ -90,7 +90,7 @@ def _knock(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
-        words = getattr(error, "strerror", None) or error
+        words = (isinstance(error, OSError) and error.strerror) or error
         raise ClusterError(
             f"No Ray cluster answers at {place}: {words}; start one with `ray start --head`, or name another."
         ) from error

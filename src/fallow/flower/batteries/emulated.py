@@ -24,7 +24,11 @@ class Emulated:
         clients: N, for the model.
         seed: Of the harvest.
         slots_per_epoch: S.
-        capacity: E_max; likewise initial, train_cost (κ: also slots), transmit_cost, probe_cost, in units.
+        capacity: E_max, in units.
+        initial: Units stored at the beginning.
+        train_cost: κ, the units that a training costs, and the slots that it takes.
+        transmit_cost: Units that an upload costs.
+        probe_cost: Units that a probe costs.
         starts_per_epoch: Most trainings started in an epoch; 0 is no limit.
     """
 

@@ -65,7 +65,8 @@ class Metered:
     Attributes:
         meter: Reads the level, in the unit that the other numbers are in.
         capacity: The level of a full battery.
-        train_cost: What must be there before a training; likewise transmit_cost, before an upload.
+        train_cost: The level that must be there before a training.
+        transmit_cost: The level that must be there before an upload.
         slots_per_epoch: How often a selected client looks at its battery before it declines; the server's own number
             if the policy decides slot by slot.
         slot_seconds: How long it waits in between.

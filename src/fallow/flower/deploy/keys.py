@@ -127,7 +127,7 @@ def _make_server(directory: Path, names: list[x509.GeneralName], until: datetime
 
 
 def _check_server(directory: Path, names: list[x509.GeneralName]) -> None:
-    """Refuses a certificate that does not name the server as it was told: nodes would not trust it there."""
+    """Raises KeyFileError if a certificate lacks a name of the server: nodes would not trust the server there."""
     private, public = directory / f"{SERVER}.key", directory / f"{SERVER}.crt"
     certificate = _read(public, x509.load_pem_x509_certificate)
     lists = [one.value for one in certificate.extensions if isinstance(one.value, x509.SubjectAlternativeName)]
@@ -169,7 +169,7 @@ def _host(host: str) -> x509.GeneralName:
 
 
 def _missing(private: Path, public: Path) -> bool:
-    """Tells whether a pair has to be made; half a pair is an error."""
+    """Returns whether a pair of keys has to be made. Half a pair raises KeyFileError."""
     there = [path for path in (private, public) if path.exists()]
     if len(there) == 1:
         gone = public if there[0] == private else private

@@ -34,7 +34,7 @@ PARTITION = "partition-id"
 """The number that Flower's simulation gives a node; the name where there is no other."""
 
 DIRECTORY = "fallow-dir"
-"""Where a node keeps its memory, in its node config; likewise the environment variable FALLOW_NODES."""
+"""Where a node keeps its memory, in its node config. The environment variable FALLOW_NODES says the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class LocalData:
         x: Shape (n, C, …), uint8 or float32.
         y: Shape (n,), int64, from 0.
         classes: K, over all nodes.
-        mean: Of each channel, of x/255 where it is uint8; one number for all is enough.
-        std: Likewise the standard deviation.
+        mean: The mean of each channel, of x/255 where x is uint8. One number stands for all channels.
+        std: The standard deviation of each channel, of x/255 where x is uint8. One number stands for all channels.
     """
 
     x: NDArray[Any]

@@ -209,7 +209,7 @@ class Node:
         save_model(directory, version, model)
 
     def _probe(self, directory: Path, memory: Memory, sight: Sight, query: Query) -> bool:
-        """Makes the forward pass of a new model; tells whether the model was there."""
+        """Makes the forward pass of a new model. Returns whether the model was there."""
         if sight.version == query.version and memory.moment is not None:
             return True
         model = load_model(directory, query.version)

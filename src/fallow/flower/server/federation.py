@@ -77,20 +77,22 @@ class Federation:
         self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
 
 
-def begin(model: Named, aggregation: AnyAggregation) -> Federation:
+def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
     """Returns a new federation."""
     size = sum(array.size for array in model.values())
     return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
 
 
-def save(directory: Path, federation: Federation, description: str) -> None:
+def write_federation(directory: Path, federation: Federation, description: str) -> None:
     """Writes the checkpoint and the table, each in one step."""
     arrays, state = pack(federation)
     write_checkpoint(directory / CHECKPOINT, arrays, {"description": description, "state": state})
     write_table(directory / ROUNDS, federation.rounds)
 
 
-def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str) -> Federation | None:
+def read_federation(
+    directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str
+) -> Federation | None:
     """Returns the federation in a directory; None if there is none yet. Another one's is an error."""
     path = directory / CHECKPOINT
     if not path.exists():
@@ -102,6 +104,6 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
             "another directory, or remove it."
         )
     clients = len(notes["state"]["sizes"])
-    like = begin({}, aggregation)
+    like = begin_federation({}, aggregation)
     like.policy_state = policy.init(clients) if clients else None
     return unpack(Federation, arrays, notes["state"], like=like)

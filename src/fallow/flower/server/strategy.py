@@ -19,9 +19,8 @@ from fallow.aggregation import AnyAggregation, Staleness, aggregate
 from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
-from fallow.flower.server import federation as federations
 from fallow.flower.server.exchange import exchange, wait_for_nodes
-from fallow.flower.server.federation import Federation, Row
+from fallow.flower.server.federation import Federation, Row, begin_federation, read_federation, write_federation
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
@@ -101,8 +100,8 @@ class FallowStrategy(Strategy):
             initial_arrays: w(0), by parameter; a federation that goes on has its own.
             num_rounds: T, counted from the federation's beginning.
             timeout: Stands in for `reply_seconds`.
-            train_config: Must be empty: what nodes are told is Fallow's own.
-            evaluate_config: Likewise; nodes evaluate nothing, it would cost them energy.
+            train_config: Must be empty: Fallow decides what nodes are told.
+            evaluate_config: Must be empty: nodes evaluate nothing, because it would cost them energy.
             evaluate_fn: Scores the model on the server, at the beginning and after each round.
         """
         if train_config or evaluate_config:
@@ -195,8 +194,8 @@ class FallowStrategy(Strategy):
     def _open(self, initial_arrays: ArrayRecord) -> Federation:
         found = None
         if self.directory is not None:
-            found = federations.load(self.directory, self.policy, self.aggregation, self._description())
-        self.federation = found or federations.begin(from_array_record(initial_arrays), self.aggregation)
+            found = read_federation(self.directory, self.policy, self.aggregation, self._description())
+        self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
 
@@ -210,7 +209,7 @@ class FallowStrategy(Strategy):
 
     def _save(self) -> None:
         if self.directory is not None:
-            federations.save(self.directory, self._federation(), self._description())
+            write_federation(self.directory, self._federation(), self._description())
 
     def _score(self, evaluate_fn: EvaluateFunction, number: int, result: Result) -> None:
         scores = evaluate_fn(number, result.arrays)

@@ -7,7 +7,7 @@ an *outcome* with their updates.
 
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
@@ -57,8 +57,10 @@ class Standing:
         identity: Who it is; its own name, whatever Flower calls the node.
         lacks_model: It has no model of this version: nothing but its identity holds, ask again and send it.
         data_size: |D_i|.
-        battery: Units stored; likewise capacity.
-        train_cost: κ_i, units; likewise transmit_cost.
+        battery: Units stored.
+        capacity: E_max, units.
+        train_cost: κ_i, units.
+        transmit_cost: Units that an upload costs.
         training: In training.
         unsent: With a finished update that waits for energy to be sent.
         paid_for: Start slots of updates that are paid for and that the server may not have.
@@ -83,13 +85,16 @@ class Order:
     """What the server tells a node to do with the rest of the round.
 
     Attributes:
-        federation: As in a query; likewise epoch, version, ideal.
+        federation: Name of the federation.
+        epoch: t.
+        version: Of the global model.
+        ideal: Whether time and energy are set aside (a policy that is a bound).
         distance: What the policy measures; for "parameters" the node keeps its last model.
         selected: Whether it may train.
         received: The start slot of the newest update that the server has from this node; −1 for none.
         policy: The policy in words, if it decides slot by slot who starts; else empty.
         memory: Then the policy's memory of this client, as safetensors.
-        slots_per_epoch: S, as the policy counts; then the node must count likewise.
+        slots_per_epoch: S, as the policy counts; then the node must have the same S.
     """
 
     federation: str
@@ -114,7 +119,9 @@ class Outcome:
         lacks_model: It can't train without the model of this version; nothing was done.
         trained: How many trainings it started in this epoch.
         declined: Why it did not train although it was selected; empty if it did or was not.
-        slots: The start slots of the updates that come with this, oldest first; likewise epochs, losses.
+        slots: The start slots of the updates that come with this, oldest first.
+        epochs: The epoch in which each of these updates started.
+        losses: The training loss of each of these updates.
         memory: The policy's memory of this client after the epoch.
     """
 
@@ -157,7 +164,7 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
     if given.keys() != wanted.keys():
         raise MessageError(f"A {kind.__name__.lower()} has the fields {sorted(given)}, not {sorted(wanted)}.")
     for name, hint in wanted.items():
-        value, plain = given[name], getattr(hint, "__origin__", hint)
+        value, plain = given[name], get_origin(hint) or hint
         items = value if isinstance(value, list) else []
         if type(value) is not plain or any(type(item) is not hint.__args__[0] for item in items):
             raise MessageError(f"A {kind.__name__.lower()} has {name} = {value!r}, which is no {hint}.")
