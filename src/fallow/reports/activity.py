@@ -38,7 +38,11 @@ class Events:
     kind: NDArray[np.int8]
 
     def of(self, kind: str) -> "Events":
-        """Returns the events of one kind."""
+        """Returns the events of one kind.
+
+        Args:
+            kind: One of KINDS.
+        """
         return self[self.kind == KINDS.index(kind)]
 
     def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Events":
@@ -46,12 +50,29 @@ class Events:
 
 
 def read_events(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None) -> Events:
-    """Returns the events of some kinds, of the first epochs or of all."""
+    """Returns the events of some kinds, of the first epochs or of all.
+
+    Args:
+        run: With events.
+        kinds: Some of KINDS.
+        epochs: How many of the first epochs; None: all.
+
+    Raises:
+        RunDirectoryError: The events can't be read.
+    """
     return _joined(list(_pieces(run, kinds, epochs)))
 
 
 def read_by_epoch(run: ReportedRun, kinds: tuple[str, ...]) -> Iterator[Events]:
-    """Yields the events of some kinds for each epoch of a run, in order; of an epoch without any, none."""
+    """Yields the events of each epoch of a run, in order. An epoch without events yields empty arrays.
+
+    Args:
+        run: With events.
+        kinds: Some of KINDS; the others are left out.
+
+    Raises:
+        RunDirectoryError: The events can't be read.
+    """
     held, epoch, end_of_run = _joined([]), 0, len(run.epochs["stored"])
     for piece in _pieces(run, kinds):
         held = _joined([held, piece])
@@ -102,7 +123,12 @@ def _joined(pieces: list[Events]) -> Events:
 
 
 def uploads_per_client(uploads: Events, clients: int) -> NDArray[np.int64]:
-    """Returns how many updates of each client were received, shape (N,), int64."""
+    """Returns how many updates of each client were received, shape (N,), int64.
+
+    Args:
+        uploads: Events of the kind "upload".
+        clients: N.
+    """
     return np.bincount(uploads.client, minlength=clients)
 
 

@@ -132,11 +132,19 @@ def replay(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Lives through a run again until a window's end, and returns battery and harvest of some clients in it.
 
-    The sums over all clients must be in each epoch what the run recorded; if they are not, the harvest was another
-    one, as when a trace has changed.
+    The sums of each epoch must be what the run recorded. If not, the harvest is another one: a trace may have changed.
+
+    Args:
+        run: A finished run with events.
+        events: Its selections and starts.
+        window: The first epoch, and the one after the last.
+        clients: Whose batteries are returned.
 
     Returns:
         Units at the end of each slot, and units harvested in it, each of shape (clients, slots), int64.
+
+    Raises:
+        FallowError: The replay differs from what the run recorded.
     """
     harvest, world = _build_harvest(run), World(_build_physics(run))
     script = _Script(events, run.settings["clients"], run.settings["slots_per_epoch"])

@@ -66,11 +66,7 @@ class Bar:
         self._number = screen.add(description, total, done)
 
     def advance(self, count: int = 1) -> None:
-        """Moves the bar forward.
-
-        Args:
-            count: How many more steps are done.
-        """
+        """Moves the bar forward by some steps."""
         self._done += count
         self._screen.update(self._number, self._done, self._description)
 

@@ -55,7 +55,12 @@ class Engine:
     """
 
     def __init__(self, experiment: Experiment, *, workers: int | None = None) -> None:
-        """Builds everything; `workers` stands in for compute.workers, and changes no result."""
+        """Builds everything that the run needs.
+
+        Args:
+            experiment: What to run.
+            workers: Threads, in place of compute.workers; changes no result.
+        """
         self.experiment = experiment
         policy = experiment.build("policy")
         self.needs = needs_of(policy)

@@ -125,19 +125,11 @@ class World:
         return LivedEpoch(Counters(**counts), selected, course.delivered, course.events or [])
 
     def training(self, slot: int) -> Mask:
-        """Returns who is in training in a slot, shape (N,), bool.
-
-        Args:
-            slot: Counted from the beginning of the run.
-        """
+        """Returns who is in training in a slot of the run, shape (N,), bool."""
         return self.state.committed & (self.state.free_at > slot)
 
     def unsent(self, slot: int) -> Mask:
-        """Returns who has a finished update that waits to be sent, shape (N,), bool.
-
-        Args:
-            slot: Counted from the beginning of the run.
-        """
+        """Returns who has a finished update that waits to be sent in a slot of the run, shape (N,), bool."""
         return self.state.committed & (self.state.free_at <= slot)
 
     def _run_real_slots(self, opened: OpenEpoch, selected: Mask, start: StartHook | None, watch: Watch | None) -> None:

@@ -58,7 +58,15 @@ def judge(results: Results, features: int, parameters: int) -> list[Claim]:
 def difference(
     results: Results, cell: Cell, one: str, other: str, measure: Callable[[Series], float]
 ) -> Interval | None:
-    """Returns the difference of two policies in a cell over the seeds that both have; None if there are none."""
+    """Returns the difference of two policies in a cell over the seeds that both have; None if there are none.
+
+    Args:
+        results: All finished runs.
+        cell: Where to compare.
+        one: A policy.
+        other: The policy that is subtracted.
+        measure: Returns the number of a run that is compared.
+    """
     ones, others = (
         {seed: measure(results[cell, policy, seed]) for seed in seeds_of(results, cell, policy)}
         for policy in (one, other)

@@ -57,6 +57,9 @@ def estimate_seconds(experiment: Experiment) -> float:
     The run is lived through without learning, which takes a second at most for the paper's numbers and counts its
     trainings, its new models (each is probed, where ages or the policy need it) and its evaluations. Then one of each
     is timed.
+
+    Args:
+        experiment: Of the run.
     """
     quiet = experiment.output.model_copy(update={"events": False})
     dry = experiment.learning.model_copy(update={"mode": "none"})

@@ -40,7 +40,14 @@ class ClusterError(FallowError):
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Joins a cluster, or starts Ray on this machine alone for 'local', and yields the module; in the end leaves it."""
+    """Joins a Ray cluster, yields the module `ray`, and leaves the cluster at the end.
+
+    Args:
+        address: Of the cluster; "local" starts Ray on this machine alone.
+
+    Raises:
+        ClusterError: Ray is not installed, or the cluster can't be joined or is gone.
+    """
     os.environ.update(SETTINGS)
     options = _stay_local() if address == "local" else {}
     try:
@@ -97,6 +104,10 @@ def _knock(address: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Returns the words of an error in one line; of a traceback, the last."""
+    """Returns what an error says, in one line. Of a traceback this is the last line.
+
+    Args:
+        error: Of Ray's.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)

@@ -58,15 +58,31 @@ class OpenBattery(Protocol):
         ...
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
-        """Lives through what came before an epoch, without orders."""
+        """Lives through what came before an epoch, without orders, and yields what happens.
+
+        Args:
+            epoch: The first epoch that is not lived through, from 0.
+        """
         ...
 
     def look(self, epoch: int) -> Reading:
-        """Returns how things stand when an epoch begins; changes nothing."""
+        """Returns how things stand when an epoch begins. Changes nothing.
+
+        Args:
+            epoch: t, from 0.
+        """
         ...
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
-        """Lives through an epoch. What an event asks for is done before the next one is asked for."""
+        """Lives through an epoch, and yields what happens.
+
+        The caller does what an event asks for before it asks for the next one.
+
+        Args:
+            epoch: t, from 0.
+            start: Called in every slot, to ask whether the client starts. Without it, it starts as soon as it can.
+            selected: Whether the client may train.
+        """
         ...
 
 

@@ -31,6 +31,10 @@ def supervise(
         environment: Of the program.
         tell: Is told, in a sentence, that the program has ended.
         pause: Seconds before it is started again.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+        SystemExit: Another signal told this process to stop.
     """
     with _signals() as came:
         while not came:

@@ -28,17 +28,8 @@ from fallow.flower.node.memory import (
     save_sight,
 )
 from fallow.flower.node.start_hook import PolicyHook, check_order, policy_hook
-from fallow.flower.wire.messages import (
-    MessageError,
-    Named,
-    Order,
-    Outcome,
-    Query,
-    Standing,
-    flattened,
-    named,
-    version_of,
-)
+from fallow.flower.wire.arrays import MessageError, Named, flattened, named, version_of
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing
 from fallow.learning.probe import distances, parameter_distances
 from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
@@ -68,7 +59,7 @@ class Node:
         self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
 
     def answer(self, query: Query, model: Named | None = None) -> Standing:
-        """Tells how the node stands as an epoch begins. Asked again, it says the same."""
+        """Returns how the node stands as an epoch begins. The model comes along if the node lacked it. Repeatable."""
         with self._visit(query) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, query.version, model)

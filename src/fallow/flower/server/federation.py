@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
-from fallow.flower.wire.messages import Named
+from fallow.flower.wire.arrays import Named
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
@@ -58,7 +58,12 @@ class Federation:
         return sum(array.size for array in self.model.values())
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
-        """Makes room for clients that are new in the roster, and tells the rule of data that came or went."""
+        """Makes room for clients that are new in the roster, and tells the rule which data came or went.
+
+        Args:
+            policy: Who trains.
+            aggregation: How updates make the next model.
+        """
         if self.sizes == self.roster.sizes:
             return
         before, clients = self.age.size, len(self.roster.names)
@@ -78,13 +83,24 @@ class Federation:
 
 
 def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
-    """Returns a new federation."""
+    """Returns a new federation.
+
+    Args:
+        model: w(0), by parameter, each float32 in its own shape.
+        aggregation: How updates make the next model.
+    """
     size = sum(array.size for array in model.values())
     return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
 
 
 def write_federation(directory: Path, federation: Federation, description: str) -> None:
-    """Writes the checkpoint and the table, each in one step."""
+    """Writes the checkpoint and the table of rounds, each in one step.
+
+    Args:
+        directory: Of the federation.
+        federation: What to write.
+        description: The policy and the rules, in words.
+    """
     arrays, state = pack(federation)
     write_checkpoint(directory / CHECKPOINT, arrays, {"description": description, "state": state})
     write_table(directory / ROUNDS, federation.rounds)
@@ -93,7 +109,17 @@ def write_federation(directory: Path, federation: Federation, description: str) 
 def read_federation(
     directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str
 ) -> Federation | None:
-    """Returns the federation in a directory; None if there is none yet. Another one's is an error."""
+    """Returns the federation in a directory; None if there is none yet.
+
+    Args:
+        directory: Of the federation.
+        policy: Who trains.
+        aggregation: How updates make the next model.
+        description: The policy and the rules, in words.
+
+    Raises:
+        CheckpointError: The directory holds a federation with another description, or can't be read.
+    """
     path = directory / CHECKPOINT
     if not path.exists():
         return None

@@ -24,7 +24,7 @@ from fallow.flower.server.federation import Federation, Row, begin_federation, r
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
-from fallow.flower.wire.messages import flattened, from_array_record, named, to_array_record
+from fallow.flower.wire.arrays import flattened, from_array_record, named, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
@@ -93,7 +93,7 @@ class FallowStrategy(Strategy):
         evaluate_config: ConfigRecord | None = None,
         evaluate_fn: EvaluateFunction | None = None,
     ) -> Result:
-        """Carries out the rounds that are left of `num_rounds`, with a checkpoint after each.
+        """Carries out the rounds that are left of `num_rounds`, with a checkpoint after each, and returns the result.
 
         Args:
             grid: From Flower.
@@ -103,6 +103,9 @@ class FallowStrategy(Strategy):
             train_config: Must be empty: Fallow decides what nodes are told.
             evaluate_config: Must be empty: nodes evaluate nothing, because it would cost them energy.
             evaluate_fn: Scores the model on the server, at the beginning and after each round.
+
+        Raises:
+            ConfigError: `train_config` or `evaluate_config` is not empty.
         """
         if train_config or evaluate_config:
             raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
@@ -171,30 +174,29 @@ class FallowStrategy(Strategy):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Aggregates replies in whatever order they came. Lost nodes' errors are matched only in `start`."""
+        """Returns the next model and the round's metrics. Errors of lost nodes are matched only in `start`."""
         return self._aggregate({reply.metadata.src_node_id: reply for reply in replies})
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Asks no node: an evaluation would cost it energy."""
+        """Returns no messages: an evaluation would cost nodes energy."""
         return []
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """Nothing was asked."""
+        """Returns None: nothing was asked."""
         return None
 
     def summary(self) -> None:
-        """Tells what the federation is."""
+        """Logs what the federation is."""
         federation = self._federation()
         log(INFO, "\t├── %s", self._description())
         log(INFO, "\t├── Federation %s, %s rounds done", federation.name, federation.epoch)
         log(INFO, "\t└── Kept in %s", self.directory or "memory only: it can't be resumed")
 
     def _open(self, initial_arrays: ArrayRecord) -> Federation:
-        found = None
-        if self.directory is not None:
-            found = read_federation(self.directory, self.policy, self.aggregation, self._description())
+        place = self.directory
+        found = None if place is None else read_federation(place, self.policy, self.aggregation, self._description())
         self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
@@ -228,9 +230,8 @@ class FallowStrategy(Strategy):
             self.aggregation, federation.aggregation_state, flat, used, self.staleness
         )
         federation.model = named(weights, federation.model)
-        delivered = np.zeros(federation.age.size, dtype=np.bool_)
+        federation.delivered = delivered = np.zeros(federation.age.size, dtype=np.bool_)
         delivered[[update.client for update in used]] = True
-        federation.delivered = delivered
         self._row |= {
             "trained": sum(outcome.trained for outcome, _ in outcomes.values()),
             "declined": sum(bool(outcome.declined) for outcome, _ in outcomes.values()),
