@@ -75,7 +75,7 @@ def _parts(toml: str) -> _Parts:
 def experiment_client(
     experiment: Experiment, *, slot_seconds: float | None = None, directory: Path | None = None
 ) -> ClientApp:
-    """Returns the ClientApp of an experiment; a node's `partition-id` says which of its clients it is.
+    """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
 
     Args:
         experiment: What is run.
@@ -174,7 +174,7 @@ class Scorer:
         self._parts = _parts(experiment.to_toml())
 
     def initial(self) -> ArrayRecord:
-        """Returns w(0)."""
+        """Returns w(0), by parameter."""
         network = self._parts.network
         return to_array_record(network.named_arrays(network.weights()))
 

@@ -31,7 +31,7 @@ class Written:
 
 
 def report(*directories: str | Path, out: str | Path = "report") -> Written:
-    """Writes report.html, one file that works offline, and figures as PDF and PNG.
+    """Writes report.html, one file that works offline, and figures as PDF and PNG. Returns where they are.
 
     Args:
         *directories: Run directories, or folders that contain them at any depth.

@@ -81,14 +81,14 @@ def score_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None
 
 
 def band(curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], points: int = 200) -> NDArray[np.float64]:
-    """Returns the mean, least and greatest of some curves wherever all of them reach.
+    """Returns the mean, minimum and maximum of some curves, wherever all of them have values.
 
     Args:
         curves: x and y of each; x never falls.
         points: Points of the result where the curves do not share their x.
 
     Returns:
-        Shape (4, points): x, mean, least, greatest.
+        Shape (4, points), float64: x, mean, minimum, maximum.
     """
     x = curves[0][0]
     if all(np.array_equal(x, other) for other, _ in curves):

@@ -63,7 +63,7 @@ REPLAYED = ("harvested", "overflow", "starts", "uploads", "stored")
 
 
 def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, int]:
-    """Returns the first and the end of the earliest epochs in which enough clients start to fill a timeline.
+    """Returns the first epoch, and the one after the last, of the earliest window in which enough clients start.
 
     Args:
         starts: The trainings started.
@@ -83,7 +83,7 @@ def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, i
 
 
 def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> list[int]:
-    """Returns the clients that start in a window, by number, then others until there are enough."""
+    """Returns the clients that start in a window (first epoch, the one after the last), then others if they are few."""
     low, high = np.searchsorted(starts.epoch, window)
     active = np.unique(starts.client[low:high])[:WINDOW_CLIENTS].tolist()
     others = [client for client in range(min(clients, 2 * WINDOW_CLIENTS)) if client not in active]
@@ -91,7 +91,7 @@ def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> lis
 
 
 def most_epochs(run: ReportedRun) -> int:
-    """Returns how many epochs of a run may be lived through again."""
+    """Returns how many epochs of a run may be replayed."""
     return int(MOST_CLIENT_SLOTS // (run.settings["clients"] * run.settings["slots_per_epoch"]))
 
 

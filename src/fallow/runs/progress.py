@@ -56,7 +56,7 @@ class Screen(Protocol):
 
 
 class Bar:
-    """One bar; as a context manager it goes when its work is over. ``show_progress`` makes the first."""
+    """One bar. As a context manager it closes when its work is over. ``show_progress`` makes the first."""
 
     def __init__(self, screen: Screen, total: int, description: str, done: int = 0, *, whole: bool = False) -> None:
         self._screen = screen
@@ -86,7 +86,7 @@ class Bar:
         return Bar(self._screen, total, name, done)
 
     def close(self) -> None:
-        """Takes the bar away; the first bar stays in sight and ends the display."""
+        """Removes the bar. The first bar stays visible and ends the display."""
         if self._whole:
             self._screen.close()
         else:

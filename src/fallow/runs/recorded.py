@@ -24,7 +24,7 @@ class RecordedRun:
     """Keeps the records of a run as they come.
 
     Attributes:
-        directory: None.
+        directory: None: the run is in memory.
         settings: The resolved config, by section.
         summary: The totals; None as long as the run is not finished.
     """
@@ -50,7 +50,7 @@ class RecordedRun:
             self.summary = summarise(self._engine, self._totals)
 
     def epochs(self) -> dict[str, Column]:
-        """Returns the columns that epochs.csv would have."""
+        """Returns the columns that epochs.csv would have, each of shape (T,), int64 or float64."""
         rows = [record.row() for record in self._records]
         return {name: _column([row.get(name) for row in rows]) for name in columns(self._engine.classes)}
 
@@ -61,7 +61,7 @@ class RecordedRun:
         return events_table([(record.epoch, record.events) for record in self._records])
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
-        """Returns a row a client; None before the end."""
+        """Returns the columns that clients.parquet would have, each of shape (N,); None before the end."""
         return client_columns(self._engine.world, self._engine.epoch) if self.summary is not None else None
 
     def network(self) -> "Network":

@@ -31,7 +31,7 @@ class StoredRun:
         self.summary = read_summary(directory) if is_finished(directory) else None
 
     def epochs(self) -> dict[str, Column]:
-        """Returns the columns of epochs.csv."""
+        """Returns the columns of epochs.csv, each of shape (T,), int64 or float64."""
         return read_typed_epochs(self.directory)
 
     def events(self) -> "pa.Table | None":

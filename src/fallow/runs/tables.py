@@ -48,7 +48,7 @@ class Tables:
                 self._write_events()
 
     def settle(self) -> int:
-        """Puts everything on the disk; returns the length of epochs.csv."""
+        """Writes everything to the disk, and returns the length of epochs.csv in bytes."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._write_events()

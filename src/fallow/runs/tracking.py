@@ -13,7 +13,7 @@ PAUSE = 1.0
 
 
 class TrackerGroup:
-    """Tells every tracker of a run."""
+    """All trackers of a run. One that fails is told nothing more, and the run goes on."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._trackers = build_trackers(names)
@@ -46,7 +46,7 @@ class TrackerGroup:
             self.flush()
 
     def flush(self) -> None:
-        """Passes on what waits."""
+        """Passes on the epochs that wait."""
         rows, self._waiting = self._waiting, []
         if rows:
             self._tell(f"log, epoch {rows[0]['epoch']}", lambda tracker: tracker.log(rows))

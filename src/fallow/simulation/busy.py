@@ -13,7 +13,7 @@ class Busy:
     """Clients in training, by the slot in which their last batch runs, and clients with an update to send.
 
     Attributes:
-        waiting: Clients with a finished update that waits to be sent.
+        waiting: Clients with a finished update that waits to be sent, shape (n,), intp.
     """
 
     def __init__(self, state: WorldState, slot: int) -> None:
@@ -64,7 +64,7 @@ class Busy:
         return who
 
     def send(self, able: NDArray[np.bool_]) -> Clients:
-        """Returns those of the waiting who are able to send; they wait no longer.
+        """Returns the waiting clients that are able to send, shape (n,), intp. They wait no longer.
 
         Args:
             able: For each of `waiting`, shape (n,), bool.

@@ -29,8 +29,8 @@ class Distances(NamedTuple):
     """The distances of an epoch, each of shape (N,), float32; NaN where there is none.
 
     Attributes:
-        ages: What recorded ages are counted by.
-        policy: What the policy needs.
+        ages: What recorded ages are counted by, shape (N,), float32.
+        policy: What the policy needs, shape (N,), float32.
     """
 
     ages: NDArray[np.float32]

@@ -62,9 +62,9 @@ class OpenEpoch:
     Attributes:
         slot: Its first slot, counted from the beginning of the run.
         paid: Clients that paid for their probe, or for whom it is free, shape (N,), bool.
-        finishing: Clients in training whose last batch runs in this very slot.
-        sent: Clients of whom an update is received in this very slot.
-        course: What follows; for the world.
+        finishing: Clients in training whose last batch runs in this slot, shape (n,), intp.
+        sent: Clients whose update is received in this slot, shape (n,), intp.
+        course: The rest of the epoch; only the world uses it.
     """
 
     slot: int

@@ -20,7 +20,7 @@ class EpochRecord(Counters):
     Attributes:
         epoch: t, from 0.
         mean_age_selected: Mean version age at the epoch's end, if being selected resets it; None without ages.
-        mean_age_delivered: The same, if an update received resets it.
+        mean_age_delivered: Mean version age at the epoch's end, if a received update resets it; None without ages.
         train_loss: With learning: mean loss of the trainings started; None if none was.
         aggregated: With learning: updates that went into the model.
         dropped: With learning: updates received and not used, because they diverged or were discarded as too old.

@@ -24,7 +24,7 @@ StartHook = Callable[[SlotView], Mask]
 """The policy's `start`: which of the clients that are ready start in this slot."""
 
 Watch = Callable[[int, "World"], None]
-"""Is told at the end of every slot; for tests and pictures."""
+"""Called at the end of every slot, with the slot and the world; for tests and pictures."""
 
 
 class World:
@@ -52,11 +52,11 @@ class World:
     def open_epoch(
         self, epoch: int, harvest: Iterable[Units], *, record_events: bool = True, slot_by_slot: bool = False
     ) -> OpenEpoch:
-        """Lives through the first slot of an epoch up to the selection: harvest, uploads, probes.
+        """Lives through the first slot of an epoch up to the selection: harvest, uploads, probes. Returns the epoch.
 
         Args:
             epoch: t.
-            harvest: S rows of units, each of shape (N,).
+            harvest: S rows of units, each of shape (N,), of whole numbers.
             record_events: Whether to list what happens to whom.
             slot_by_slot: Whether the books are brought up to date in every slot, for those who look on, or once for
                 many slots.
@@ -90,13 +90,13 @@ class World:
         start: StartHook | None = None,
         watch: Watch | None = None,
     ) -> LivedEpoch:
-        """Lives through the rest of an epoch.
+        """Lives through the rest of an epoch, and returns what happened.
 
         Args:
             opened: The epoch.
             selected: The participants, shape (N,), bool.
             start: Called in every slot; narrows the clients that may start. Without it all of them do.
-            watch: Called at the end of every slot with the slot; for tests and pictures.
+            watch: Called at the end of every slot, with the slot and the world; for tests and pictures.
 
         Returns:
             What happened. The energy books are balanced for every client before it returns.

@@ -53,7 +53,7 @@ def check_metric(metric: str, runs: Sequence[StudyRun]) -> None:
 def find_differences(
     runs: Sequence[StudyRun], axes: Sequence[str], metric: str, to: object
 ) -> list[tuple[Line, Interval]]:
-    """Returns what every other point of a study has more of a metric than a baseline, paired over common seeds.
+    """Returns how much more of a metric each other point has than a baseline, paired over common seeds.
 
     Args:
         runs: Of the study.

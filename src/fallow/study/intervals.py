@@ -15,7 +15,7 @@ class Interval:
     """A mean and its 95 % interval; without at least two values there is no interval.
 
     Attributes:
-        mean: Of the values; NaN of none.
+        mean: Of the values; NaN without values.
         low: Lower end; −∞ without an interval.
         high: Upper end; +∞ without an interval.
         count: How many values.

@@ -89,7 +89,7 @@ def plan_paper(
 
 
 def run_paper(planned: PaperPlan, workers: int = 0, observer: Observer | None = None) -> PaperResult:
-    """Carries out the study, judges the paper's claims, and draws its figures.
+    """Carries out the study, judges the paper's claims, draws its figures, and returns the result.
 
     Args:
         planned: Its runs; what is finished is kept.

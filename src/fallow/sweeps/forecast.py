@@ -32,7 +32,7 @@ class Forecast:
 
 
 def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
-    """Times one run for each kind, of those that differ by more than their seed.
+    """Returns about how long runs take. Of runs that differ only by their seed, one is timed.
 
     Args:
         runs: Of which some may be finished.

@@ -49,7 +49,7 @@ class RunProgress:
 def carry_out(
     experiment: Experiment, directory: Path, on_epoch: Callable[[int], None], workers: int | None = 1
 ) -> None:
-    """Begins a run, or goes on with it.
+    """Begins a run, or goes on with it, and writes its epochs.
 
     Args:
         experiment: What to run.
@@ -81,7 +81,7 @@ def answer(
     seconds: float = REPORT_SECONDS,
     workers: int | None = 1,
 ) -> tuple[int, bool, str | None]:
-    """Carries out a run; returns the epochs done, whether it is finished, and why not.
+    """Carries out a run. Returns the epochs done, whether it is finished, and why not.
 
     Args:
         read: Returns the experiment.

@@ -1,4 +1,4 @@
-"""How Fallow comes to a Ray cluster: quickly, quietly, and listening to nobody else."""
+"""The connection to a Ray cluster: quick, quiet, and closed to other machines."""
 
 import logging
 import os

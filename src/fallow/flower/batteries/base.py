@@ -28,8 +28,8 @@ class Reading(NamedTuple):
         units: Stored.
         training: The owner is in training.
         unsent: It has a finished update that waits for energy.
-        finishing: The last batch of its training runs in this very slot.
-        sending: It sends an update in this very slot.
+        finishing: The last batch of its training runs in this slot.
+        sending: It sends an update in this slot.
         paid: It could pay for its probe.
     """
 
@@ -87,7 +87,14 @@ class OpenBattery(Protocol):
 
 
 class Battery(Protocol):
-    """The numbers of a battery: units that it holds, that a training and an upload cost, and its slots to an epoch."""
+    """The numbers of a battery.
+
+    Attributes:
+        capacity: E_max, the units that it holds.
+        train_cost: κ, the units that a training costs.
+        transmit_cost: Units that an upload costs.
+        slots_per_epoch: S.
+    """
 
     @property
     def capacity(self) -> int: ...  # noqa: D102

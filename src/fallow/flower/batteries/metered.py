@@ -30,22 +30,22 @@ class WallClock:
 
     @property
     def capacity(self) -> int:
-        """E_max."""
+        """E_max, the units that the battery holds."""
         return self.emulated.capacity
 
     @property
     def train_cost(self) -> int:
-        """κ."""
+        """κ, the units that a training costs."""
         return self.emulated.train_cost
 
     @property
     def transmit_cost(self) -> int:
-        """Of an upload."""
+        """Units that an upload costs."""
         return self.emulated.transmit_cost
 
     @property
     def slots_per_epoch(self) -> int:
-        """S."""
+        """S, the slots of an epoch."""
         return self.emulated.slots_per_epoch
 
     def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":

@@ -59,15 +59,15 @@ class Memory:
     Attributes:
         energy: The battery's state; None before its first epoch.
         order: The order that it is carrying out; None when it is done.
-        attempts: How often that was begun.
+        attempts: How often that order was begun.
         moment: h_i, shape (F,), float32; None before the first training.
-        local: Its last model, where the policy compares parameters.
+        local: Its last model, shape (P,), float32, where the policy compares parameters; else None.
         held: The training that is under way, or finished and not sent.
         outbox: Updates that are paid for and that the server may not have.
         epoch: The last epoch that an order was carried out for; what follows is told again if the order is repeated.
         trained: Trainings started in that epoch.
-        declined: Why it did not train then.
-        policy: The policy's memory of this client after it.
+        declined: Why it did not train in that epoch; empty if it did.
+        policy: The policy's memory of this client after that epoch, as safetensors.
     """
 
     energy: Any = None
@@ -155,7 +155,12 @@ def load_memory(directory: Path, energy: Any) -> Memory:
 
 
 def save_memory(directory: Path, memory: Memory) -> None:
-    """Writes what a node remembers, in one step."""
+    """Writes what a node remembers, in one step.
+
+    Args:
+        directory: Where it is kept.
+        memory: What to write.
+    """
     write_checkpoint(directory / MEMORY, *pack(memory))
 
 
@@ -185,7 +190,11 @@ def save_model(directory: Path, version: str, model: Named) -> None:
 
 
 def load_sight(directory: Path) -> Sight:
-    """Returns what the node last saw; an empty one if that is lost."""
+    """Returns what the node last saw; an empty one if that is lost.
+
+    Args:
+        directory: Where it is kept.
+    """
     try:
         return unpack(Sight, *read_checkpoint(directory / SIGHT))
     except CheckpointError:  # not there, or damaged when the power went: it is seen again
@@ -193,7 +202,12 @@ def load_sight(directory: Path) -> Sight:
 
 
 def save_sight(directory: Path, sight: Sight) -> None:
-    """Writes what the node last saw."""
+    """Writes what the node last saw.
+
+    Args:
+        directory: Where it is kept.
+        sight: What to write.
+    """
     write_checkpoint(directory / SIGHT, *pack(sight), durable=False)
 
 

@@ -59,7 +59,12 @@ class Node:
         self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
 
     def answer(self, query: Query, model: Named | None = None) -> Standing:
-        """Returns how the node stands as an epoch begins. The model comes along if the node lacked it. Repeatable."""
+        """Returns how the node stands as an epoch begins. The same query gets the same answer.
+
+        Args:
+            query: From the server.
+            model: The global model, if the server sent it along.
+        """
         with self._visit(query) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, query.version, model)
@@ -97,7 +102,12 @@ class Node:
             return standing
 
     def obey(self, order: Order, model: Named | None = None) -> tuple[Outcome, list[Named]]:
-        """Lives through an epoch as ordered, and returns what came of it with the updates that are paid for."""
+        """Lives through an epoch as ordered. Returns the outcome, and the updates that are paid for.
+
+        Args:
+            order: From the server.
+            model: The global model, if the server sent it along.
+        """
         with self._visit(order) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, order.version, model)

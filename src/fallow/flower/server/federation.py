@@ -29,7 +29,7 @@ class Federation:
     """What the next rounds depend on.
 
     Attributes:
-        model: The global model, w(t).
+        model: The global model, w(t), by parameter, each float32 in its own shape.
         name: Random; nodes keep a memory for each federation.
         epoch: t, the next round, from 0.
         roster: The clients.
@@ -54,7 +54,7 @@ class Federation:
 
     @property
     def size(self) -> int:
-        """P."""
+        """P, how many numbers the model has."""
         return sum(array.size for array in self.model.values())
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:

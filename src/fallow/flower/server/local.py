@@ -35,7 +35,7 @@ class LocalGrid(Grid):
 
     @property
     def run(self) -> Run:
-        """Nothing worth telling."""
+        """An empty description of the run."""
         return Run.create_empty(0)
 
     def create_message(
@@ -45,7 +45,7 @@ class LocalGrid(Grid):
         return Message(content, dst_node_id, message_type, ttl=ttl, group_id=group_id)
 
     def get_node_ids(self) -> Iterable[int]:
-        """Returns the nodes."""
+        """Returns the ids of all nodes."""
         return list(self.nodes)
 
     def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:

@@ -24,7 +24,7 @@ class Post:
         distance: What a node measures of a new model: "features", "parameters" or "none".
         slots_per_epoch: S, which nodes must share if the policy decides slot by slot.
         reply_seconds: How long the outcome of an order is waited for; also the life of a message.
-        query_seconds: The same for a query, and never more.
+        query_seconds: How long the answer to a query is waited for; at most `reply_seconds`.
     """
 
     def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:

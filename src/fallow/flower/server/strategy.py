@@ -63,18 +63,17 @@ class FallowStrategy(Strategy):
         Args:
             policy: Who trains.
             aggregation: How updates make the next model; as in the paper by default.
-            staleness: What age leaves of an update's weight; all of it by default.
+            staleness: How much an update's weight shrinks with its age; not at all by default.
             seed: Of the policy's draws.
-            slots_per_epoch: S, for policies that count slots; it must be the nodes' own if they decide slot by slot.
+            slots_per_epoch: S, for policies that count slots; if one decides slot by slot, nodes must have the same.
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
             min_nodes: How many nodes a round waits for.
             patience: Seconds that it waits; then it goes on with those who are there.
             reply_seconds: How long the outcome of an order is waited for; also the life of a message.
-            query_seconds: The same for a query, which takes a node no more than a forward pass.
+            query_seconds: How long the answer to a query is waited for, which is a forward pass at most.
         """
-        self.policy = policy
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
-        self.staleness = staleness or Constant()
+        self.policy, self.staleness = policy, staleness or Constant()
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)

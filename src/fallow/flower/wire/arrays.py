@@ -21,7 +21,11 @@ class MessageError(FallowError):
 
 
 def to_array_record(model: Named) -> ArrayRecord:
-    """Returns a model as Flower's record of arrays, by the names of the parameters."""
+    """Returns a model as Flower's record of arrays, by the names of the parameters.
+
+    Args:
+        model: By parameter, each float32 in its own shape.
+    """
     return ArrayRecord({name: Array(np.ascontiguousarray(array)) for name, array in model.items()})
 
 
@@ -76,7 +80,11 @@ def named(weights: Weights, like: Named) -> Named:
 
 
 def version_of(model: Named) -> str:
-    """Returns the version of a model: a digest of its names and numbers."""
+    """Returns the version of a model: a digest of its names and numbers.
+
+    Args:
+        model: By parameter, each float32 in its own shape.
+    """
     digest = sha256()
     for name, array in model.items():
         digest.update(f"{name}{array.shape}{array.dtype}".encode())
@@ -85,7 +93,11 @@ def version_of(model: Named) -> str:
 
 
 def to_bytes(arrays: dict[str, NDArray[Any]]) -> bytes:
-    """Returns a policy's memory, as `fallow.state.to_arrays` takes it apart, in bytes."""
+    """Returns a policy's memory as bytes (safetensors).
+
+    Args:
+        arrays: As `fallow.state.to_arrays` returns them.
+    """
     return tensors_to_bytes(arrays)
 
 

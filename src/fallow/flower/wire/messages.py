@@ -127,7 +127,7 @@ Said = TypeVar("Said", Query, Standing, Order, Outcome)
 
 
 def to_records(said: Query | Standing | Order | Outcome, model: Named | None = None, *updates: Named) -> RecordDict:
-    """Returns a message's content.
+    """Returns the content of a message, as Flower's records.
 
     Args:
         said: What is said.
@@ -167,7 +167,11 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
 
 
 def model_in(records: RecordDict) -> Named | None:
-    """Returns the global model that came with a message; None if there is none."""
+    """Returns the global model that came with a message; None if there is none.
+
+    Args:
+        records: Of the message.
+    """
     return from_array_record(records.array_records[MODEL]) if MODEL in records.array_records else None
 
 
