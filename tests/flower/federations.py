@@ -12,7 +12,8 @@ from fallow.experiment import Experiment
 from fallow.flower import FallowStrategy, LocalGrid, experiment_client, experiment_strategy
 from fallow.flower.experiment import Scorer
 from fallow.flower.node import client_task
-from fallow.flower.wire.messages import FIELDS, flattened
+from fallow.flower.wire.arrays import flattened
+from fallow.flower.wire.messages import FIELDS
 from fallow.simulation.engine import Engine
 
 FIRST_NODE = 1000

@@ -8,10 +8,11 @@ from flwr.app import Message
 from flwr.supercore.task_identity import TaskIdentity
 
 from fallow.aggregation.received import Received
-from fallow.flower.server.federation import Federation, begin
+from fallow.flower.server.federation import Federation, begin_federation
 from fallow.flower.server.inbox import sound_updates, take_over_memory
 from fallow.flower.server.roster import Roster
-from fallow.flower.wire.messages import Named, Outcome, to_bytes, to_records
+from fallow.flower.wire.arrays import Named, to_bytes
+from fallow.flower.wire.messages import Outcome, to_records
 from fallow.policies.fedbacys import FedBacys
 from fallow.state import to_arrays
 
@@ -20,7 +21,7 @@ MODEL: Named = {"w": np.zeros(3, dtype=np.float32)}
 
 @pytest.fixture
 def federation() -> Federation:
-    new = begin(MODEL, Received())
+    new = begin_federation(MODEL, Received())
     new.epoch, new.roster = 4, Roster(["me", "you"], [7, 8], [10, 10], [20, -1])
     new.grow(FedBacys(groups=3), Received())
     return new

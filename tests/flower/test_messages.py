@@ -7,22 +7,17 @@ import pytest
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
+from fallow.flower.wire.arrays import MessageError, flattened, from_bytes, named, to_bytes, version_of
 from fallow.flower.wire.messages import (
     FIELDS,
-    MessageError,
     Order,
     Outcome,
     Query,
     Standing,
-    flattened,
-    from_bytes,
     from_records,
     model_in,
-    named,
-    to_bytes,
     to_records,
     updates_in,
-    version_of,
 )
 
 MODEL = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([7.0], dtype=np.float32)}

@@ -18,7 +18,8 @@ from fallow.flower.node.client import directory_for, identity_of
 from fallow.flower.node.memory import KEPT, MEMORY, directory_of, load_memory
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
-from fallow.flower.wire.messages import MessageError, Named, Order, Query, to_array_record, to_bytes, version_of
+from fallow.flower.wire.arrays import MessageError, Named, to_array_record, to_bytes, version_of
+from fallow.flower.wire.messages import Order, Query
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.policies.fedbacys import FedBacys

@@ -13,7 +13,7 @@ from fallow.aggregation.buffered import Buffered
 from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.server.federation import begin, load, save
+from fallow.flower.server.federation import begin_federation, read_federation, write_federation
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
 
@@ -82,13 +82,13 @@ def test_the_rounds_are_written_as_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("resumes", [False, True])
 def test_the_rule_hears_of_data_that_came_to_a_client_it_knows(resumes: bool, tmp_path: Path) -> None:
-    federation, rule = begin({"w": np.zeros(3, dtype=np.float32)}, All()), All()
+    federation, rule = begin_federation({"w": np.zeros(3, dtype=np.float32)}, All()), All()
     federation.roster.admit([(1, "a", 40), (2, "b", 40)], {1, 2})
     federation.grow(VAoI(), rule)
     federation.policy_state.age[:] = [3, 5]
     if resumes:
-        save(tmp_path, federation, "the same")
-        again = load(tmp_path, VAoI(), rule, "the same")
+        write_federation(tmp_path, federation, "the same")
+        again = read_federation(tmp_path, VAoI(), rule, "the same")
         assert again is not None
         federation = again
     federation.roster.admit([(1, "a", 400), (2, "b", 40)], {1, 2})
@@ -102,7 +102,7 @@ def test_the_rule_hears_of_data_that_came_to_a_client_it_knows(resumes: bool, tm
 
 
 def test_what_a_rule_gathered_outlives_data_that_came() -> None:
-    federation, rule = begin({"w": np.zeros(3, dtype=np.float32)}, Buffered()), Buffered()
+    federation, rule = begin_federation({"w": np.zeros(3, dtype=np.float32)}, Buffered()), Buffered()
     federation.roster.admit([(1, "a", 40)], {1})
     federation.grow(VAoI(), rule)
     federation.aggregation_state = replace(federation.aggregation_state, count=2, samples=80)

@@ -62,7 +62,12 @@ class CommandsOnDemand(TyperGroup):
         self._outline = TyperGroup(**attributes | {"commands": lines})
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:  # noqa: ARG002  # click's signature
-        """Returns a command, imported; None where there is none of the name."""
+        """Returns a command, imported; None if no command has that name.
+
+        Args:
+            ctx: Of the program.
+            cmd_name: As the user wrote it.
+        """
         if cmd_name not in COMMANDS:
             return None
         place = COMMANDS[cmd_name]
@@ -75,7 +80,14 @@ class CommandsOnDemand(TyperGroup):
         return get_group(group).commands[cmd_name]
 
     def invoke(self, ctx: Context) -> Any:
-        """Runs a command; Ctrl-C that it does not answer itself, or while it is imported, is answered in a word."""
+        """Runs a command and returns what it returns. A Ctrl-C that nothing else handles ends the program with a word.
+
+        Args:
+            ctx: Of the program.
+
+        Raises:
+            typer.Exit: Ctrl-C was pressed.
+        """
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -83,7 +95,7 @@ class CommandsOnDemand(TyperGroup):
             raise typer.Exit(130) from None
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Writes the help of the whole."""
+        """Writes the help of the whole program."""
         self._outline.format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Context, incomplete: str) -> list[CompletionItem]:

@@ -141,7 +141,11 @@ def node(
 
 @contextmanager
 def needing_flower() -> Iterator[None]:
-    """Turns an import that fails for want of Flower into a sentence."""
+    """Turns an import that fails because Flower is not installed into a sentence.
+
+    Raises:
+        ConfigError: Flower is not installed.
+    """
     try:
         import_module("flwr")
         yield

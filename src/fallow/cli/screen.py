@@ -15,13 +15,20 @@ errors = Console(stderr=True, soft_wrap=True)
 
 
 def words_aside(wanted: bool) -> AbstractContextManager[Any]:
-    """Keeps standard output for JSON, where wanted.
+    """Returns a context in which standard output is kept for JSON, if wanted.
 
-    What is printed meanwhile goes to standard error, be it by somebody's own policy.
+    Whatever is printed in it goes to standard error, even by a user's own policy.
+
+    Args:
+        wanted: Whether JSON is printed.
     """
     return redirect_stdout(sys.stderr) if wanted else nullcontext()
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """Prints the one document that a script reads."""
+    """Prints the one document that a script reads.
+
+    Args:
+        document: Plain data.
+    """
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))

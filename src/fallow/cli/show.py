@@ -33,7 +33,11 @@ def show(
 
 
 def as_table(summary: dict[str, Any]) -> Table:
-    """Returns the totals of a run in words."""
+    """Returns the totals of a run as a table of words and numbers.
+
+    Args:
+        summary: What summary.json holds.
+    """
     table = Table(title=overview_title(summary), show_header=False, title_justify="left")
     table.add_column()
     table.add_column(justify="right")

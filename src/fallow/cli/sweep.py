@@ -96,7 +96,16 @@ def compare(
 
 
 def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> None:
-    """Prints how many runs there are, and about how long what is left of them takes."""
+    """Prints how many runs there are, and about how long what is left of them takes.
+
+    Args:
+        runs: Of the sweep.
+        workers: Runs at a time; 0: one for each processor.
+        as_json: Whether to print JSON.
+
+    Raises:
+        typer.Exit: Ctrl-C was pressed.
+    """
     try:
         with words_aside(as_json), errors.status("Timing one run of each kind …"):
             expected = forecast(runs, workers)
@@ -113,7 +122,11 @@ def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> Non
 
 
 def say_finished(result: SweepResult) -> None:
-    """Prints how many runs are finished, where their table is, and which failed."""
+    """Prints how many runs are finished, where their table is, and which failed.
+
+    Args:
+        result: Of the sweep.
+    """
     took = f" in {result.seconds:.0f} s" if result.seconds is not None else ""
     where = f"; their table is {result.table}" if result.rows else ""
     others = f", of which {result.share} are this shard's" if result.share < result.runs else ""
@@ -124,14 +137,25 @@ def say_finished(result: SweepResult) -> None:
 
 
 def exit_after(result: SweepResult) -> None:
-    """Ends the program with an error, if a run failed."""
+    """Ends the program with an error if a run failed.
+
+    Args:
+        result: Of the sweep.
+
+    Raises:
+        typer.Exit: A run failed.
+    """
     if result.failures:
         raise typer.Exit(1)
 
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Answers Ctrl-C with a sentence and the exit code of a program that was stopped."""
+    """Answers Ctrl-C with a sentence and the exit code of a program that was stopped.
+
+    Raises:
+        typer.Exit: Ctrl-C was pressed.
+    """
     try:
         yield
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ from fallow.flower.node.client import PARTITION, app_of, directory_for, identity
 from fallow.flower.node.client_task import ClientTask
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
-from fallow.flower.wire.messages import flattened, from_array_record, to_array_record
+from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
 from fallow.learning.probe import probe_batches
@@ -75,7 +75,7 @@ def _parts(toml: str) -> _Parts:
 def experiment_client(
     experiment: Experiment, *, slot_seconds: float | None = None, directory: Path | None = None
 ) -> ClientApp:
-    """Returns the ClientApp of an experiment; a node's `partition-id` says which of its clients it is.
+    """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
 
     Args:
         experiment: What is run.
@@ -105,7 +105,8 @@ def experiment_server(
 ) -> ServerApp:
     """Returns the ServerApp of an experiment: its policy, rules, first weights, rounds and test set.
 
-    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` go before the arguments.
+    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` are used instead of the arguments. If
+    there is no directory at all, the app raises ConfigError when it runs.
 
     Args:
         experiment: What is run.
@@ -143,7 +144,15 @@ def experiment_strategy(
     patience: float = 60.0,
     reply_seconds: float = 3600.0,
 ) -> FallowStrategy:
-    """Returns the strategy of an experiment; a round waits for all of its clients, unless `min_nodes` says less."""
+    """Returns the strategy of an experiment.
+
+    Args:
+        experiment: What is run.
+        directory: Where the federation is kept; one that is there goes on. None: nowhere.
+        min_nodes: How many nodes a round waits for; None: all of the experiment's clients.
+        patience: Seconds that it waits.
+        reply_seconds: How long a reply is waited for.
+    """
     return FallowStrategy(
         experiment.build("policy"),
         aggregation=experiment.build("aggregation"),
@@ -165,12 +174,17 @@ class Scorer:
         self._parts = _parts(experiment.to_toml())
 
     def initial(self) -> ArrayRecord:
-        """Returns w(0)."""
+        """Returns w(0), by parameter."""
         network = self._parts.network
         return to_array_record(network.named_arrays(network.weights()))
 
     def __call__(self, server_round: int, arrays: ArrayRecord) -> MetricRecord | None:
-        """Returns F1, accuracy and loss."""
+        """Returns F1, accuracy and loss; None in a round without an evaluation.
+
+        Args:
+            server_round: From 0, which is before the first round.
+            arrays: The global model.
+        """
         every, last = self._experiment.learning.eval_every, self._experiment.epochs
         if server_round == 0 or (server_round % every and server_round != last):
             return None

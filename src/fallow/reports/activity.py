@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,9 @@ class Events:
     """Events of a run, in the order in which they happened.
 
     Attributes:
-        epoch: t, shape (events,), int32; likewise slot and client.
+        epoch: t, shape (events,), int32.
+        slot: Counted from the beginning of the run, shape (events,), int32.
+        client: Whose event it is, shape (events,), int32.
         kind: Place in KINDS, shape (events,), int8.
     """
 
@@ -37,7 +38,11 @@ class Events:
     kind: NDArray[np.int8]
 
     def of(self, kind: str) -> "Events":
-        """Returns the events of one kind."""
+        """Returns the events of one kind.
+
+        Args:
+            kind: One of KINDS.
+        """
         return self[self.kind == KINDS.index(kind)]
 
     def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Events":
@@ -45,12 +50,29 @@ class Events:
 
 
 def read_events(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None) -> Events:
-    """Returns the events of some kinds, of the first epochs or of all."""
+    """Returns the events of some kinds, of the first epochs or of all.
+
+    Args:
+        run: With events.
+        kinds: Some of KINDS.
+        epochs: How many of the first epochs; None: all.
+
+    Raises:
+        RunDirectoryError: The events can't be read.
+    """
     return _joined(list(_pieces(run, kinds, epochs)))
 
 
 def read_by_epoch(run: ReportedRun, kinds: tuple[str, ...]) -> Iterator[Events]:
-    """Yields the events of some kinds for each epoch of a run, in order; of an epoch without any, none."""
+    """Yields the events of each epoch of a run, in order. An epoch without events yields empty arrays.
+
+    Args:
+        run: With events.
+        kinds: Some of KINDS; the others are left out.
+
+    Raises:
+        RunDirectoryError: The events can't be read.
+    """
     held, epoch, end_of_run = _joined([]), 0, len(run.epochs["stored"])
     for piece in _pieces(run, kinds):
         held = _joined([held, piece])
@@ -91,16 +113,22 @@ def _pieces(run: ReportedRun, kinds: tuple[str, ...], epochs: int | None = None)
 
 
 def _joined(pieces: list[Events]) -> Events:
-    def column(name: str) -> list[Any]:
-        return [getattr(piece, name) for piece in pieces]
-
     none = np.zeros(0, dtype=np.int32)
-    epoch, slot, client = (np.concatenate([none, *column(name)]) for name in ("epoch", "slot", "client"))
-    return Events(epoch, slot, client, np.concatenate([none.astype(np.int8), *column("kind")]))
+    return Events(
+        np.concatenate([none, *(piece.epoch for piece in pieces)]),
+        np.concatenate([none, *(piece.slot for piece in pieces)]),
+        np.concatenate([none, *(piece.client for piece in pieces)]),
+        np.concatenate([none.astype(np.int8), *(piece.kind for piece in pieces)]),
+    )
 
 
 def uploads_per_client(uploads: Events, clients: int) -> NDArray[np.int64]:
-    """Returns how many updates of each client were received, shape (N,), int64."""
+    """Returns how many updates of each client were received, shape (N,), int64.
+
+    Args:
+        uploads: Events of the kind "upload".
+        clients: N.
+    """
     return np.bincount(uploads.client, minlength=clients)
 
 

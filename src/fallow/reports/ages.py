@@ -21,10 +21,13 @@ class UnknownAgesError(FallowError):
 
 
 def age_map(run: ReportedRun) -> tuple[NDArray[np.float64], bool]:
-    """Returns the version ages of a run, averaged in bins, and whether they are that.
+    """Returns a map of ages, averaged in bins, and whether these are the version ages of the run.
 
     The mean over all clients must be in each epoch what the run recorded. Where it is not, or no ages were measured,
     the events do not tell which changes were significant; then the map is of `epochs_since`.
+
+    Args:
+        run: With events.
 
     Returns:
         Shape (at most MOST_CLIENTS, at most MOST_EPOCHS), float64.
@@ -38,7 +41,12 @@ def age_map(run: ReportedRun) -> tuple[NDArray[np.float64], bool]:
 
 
 def version_ages(epochs: Iterable[Events], clients: int) -> Iterator[Ages]:
-    """Yields X_i(t+1) for each epoch t, shape (N,): Eq. (7), reset when an update is received and used (reading 7)."""
+    """Yields X_i(t+1) for each epoch t, shape (N,). This is Eq. (7), reset when an update is used (reading 7).
+
+    Args:
+        epochs: The events of each epoch, in order.
+        clients: N.
+    """
     age = np.zeros(clients, dtype=np.int64)
     for events in epochs:
         grows = np.ones(clients, dtype=np.bool_)
@@ -53,6 +61,10 @@ def epochs_since(epochs: Iterable[Events], clients: int) -> Iterator[Ages]:
     """Yields for each epoch how long ago the last update of each client was received, shape (N,).
 
     In the epoch of an update it is 0. Before a client's first update it counts from the beginning of the run: t + 1.
+
+    Args:
+        epochs: The events of each epoch, in order.
+        clients: N.
     """
     last = np.full(clients, -1, dtype=np.int64)
     for epoch, uploads in enumerate(epochs):
@@ -61,7 +73,16 @@ def epochs_since(epochs: Iterable[Events], clients: int) -> Iterator[Ages]:
 
 
 def in_bins(ages: Iterable[Ages], clients: int, epochs: int) -> NDArray[np.float64]:
-    """Returns means over neighbouring clients and epochs, as many as a map has cells."""
+    """Returns means over neighbouring clients and epochs, one for each cell of the map.
+
+    Args:
+        ages: For each epoch, shape (N,).
+        clients: N.
+        epochs: T.
+
+    Returns:
+        Shape (at most MOST_CLIENTS, at most MOST_EPOCHS), float64.
+    """
     rows, columns = min(clients, MOST_CLIENTS), min(epochs, MOST_EPOCHS)
     row_of = np.arange(clients) * rows // clients
     members = np.bincount(row_of, minlength=rows)

@@ -35,7 +35,12 @@ LEARNT_SHOWN = ("f1", "best_f1")
 
 
 def gather(runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished]) -> dict[str, Any]:
-    """Returns everything that the page needs; equal runs give equal contents."""
+    """Returns everything that the page needs. Equal runs give equal contents.
+
+    Args:
+        runs: The finished runs.
+        unfinished: The other runs, which are only named.
+    """
     runs, places = _in_order(runs)
     detailed = choose_detailed(places)
     mixes: dict[str, Any] = {}
@@ -81,7 +86,11 @@ def _in_order(runs: Sequence[ReportedRun]) -> tuple[list[ReportedRun], list[Plac
 
 
 def choose_detailed(places: Sequence[Place]) -> set[int]:
-    """Returns the runs to show in detail: the first of each line and panel, then others, as long as there is room."""
+    """Returns which runs to show in detail: the first of each line and panel, then others while there is room.
+
+    Args:
+        places: Of all runs, in order.
+    """
     first: dict[tuple[str, str], int] = {}
     for number, place in enumerate(places):
         first.setdefault((place.panel, place.line), number)

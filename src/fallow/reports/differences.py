@@ -42,7 +42,11 @@ class Place:
 
 
 def place_runs(runs: Sequence[ReportedRun]) -> list[Place]:
-    """Returns the place of each run."""
+    """Returns the place of each run.
+
+    Args:
+        runs: All runs of the report.
+    """
     settings = [run.settings for run in runs]
     panel_keys = [key for key in varying(settings) if matters(key) and not key.startswith("policy.")]
     panel_keys = [key for key in panel_keys if not _implied(key, panel_keys, settings)]
@@ -63,19 +67,31 @@ def place_runs(runs: Sequence[ReportedRun]) -> list[Place]:
 
 
 def varying(tables: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns the keys whose values are not the same in all tables, in the order in which they first appear."""
+    """Returns the keys whose values are not the same in all tables, in the order in which they first appear.
+
+    Args:
+        tables: Settings by key, a table for each run.
+    """
     rows = list(tables)
     keys = dict.fromkeys(key for row in rows for key in row)
     return [key for key in keys if any(row.get(key) != rows[0].get(key) for row in rows)]
 
 
 def matters(key: str) -> bool:
-    """Tells whether a setting changes what is simulated; the seed does not count."""
+    """Returns whether a setting changes what is simulated. The seed does not count.
+
+    Args:
+        key: As in "policy.name".
+    """
     return not any(key == one or (one.endswith(".") and key.startswith(one)) for one in NO_MATTER)
 
 
 def say(value: Any) -> str:
-    """Returns a setting in a few words: a long list as its range, with four letters that tell it from another."""
+    """Returns a setting in a few words. A long list is shown as its range and four letters that identify it.
+
+    Args:
+        value: Of the setting.
+    """
     if value is None:
         return NOTHING
     if isinstance(value, bool):
@@ -89,7 +105,11 @@ def say(value: Any) -> str:
 
 
 def order_lines(lines: Iterable[str]) -> list[str]:
-    """Returns the lines, each once: Fallow's own policies first, in the order of its table."""
+    """Returns the lines, each once: Fallow's own policies first, in the order of its table.
+
+    Args:
+        lines: With repetitions.
+    """
     own = list(POLICIES)
 
     def rank(line: str) -> tuple[int, Any]:
@@ -100,7 +120,11 @@ def order_lines(lines: Iterable[str]) -> list[str]:
 
 
 def order_values(values: Iterable[str]) -> list[str]:
-    """Returns values, each once: numbers by size, then words."""
+    """Returns values, each once: numbers by size, then words.
+
+    Args:
+        values: With repetitions.
+    """
 
     def rank(value: str) -> tuple[int, float, tuple[Any, ...]]:
         try:
@@ -112,7 +136,11 @@ def order_values(values: Iterable[str]) -> list[str]:
 
 
 def order_panels(places: Sequence[Place]) -> list[str]:
-    """Returns the panels, each once, ordered by the values that tell them apart."""
+    """Returns the panels, each once, ordered by the values that tell them apart.
+
+    Args:
+        places: Of all runs.
+    """
     ranks = {key: order_values(place.values[key] for place in places) for key in places[0].values}
     first: dict[str, tuple[int, ...]] = {}
     for place in places:
@@ -122,12 +150,16 @@ def order_panels(places: Sequence[Place]) -> list[str]:
 
 
 def title(key: str) -> str:
-    """Returns what a setting is called on the page."""
+    """Returns what a setting is called on the page.
+
+    Args:
+        key: As in "policy.name".
+    """
     return {"line": "Policy", "seed": "Seed"}.get(key) or SYMBOLS.get(key, key.removesuffix(".name"))
 
 
 def _implied(key: str, others: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> bool:
-    """Tells whether a setting follows from its section's name, as `aggregation.m` where only shrinkage has one."""
+    """Returns whether a setting follows from its section's name, as `aggregation.m` where only shrinkage has one."""
     section = key.split(".")[0]
     for name in (f"{section}.name", f"{section}.model"):
         if name in others and name != key:

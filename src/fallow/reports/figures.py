@@ -50,7 +50,12 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
-    """Draws every figure that the runs have numbers for, each as PDF and PNG, and returns the files."""
+    """Draws every figure that the runs have numbers for, each as PDF and PNG, and returns the files.
+
+    Args:
+        runs: The finished runs.
+        out: The folder of the figures.
+    """
     import matplotlib as mpl  # takes a second: only for those who draw
 
     groups = _group(runs)

@@ -18,8 +18,12 @@ MOST_CLIENTS = 200
 def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
     """Returns the samples of each class that each client has, shape (N, classes), int64.
 
-    None where nothing was learnt, where there are too many clients to draw, or where the dataset is not one of Fallow's
-    own or is not here: a report fetches nothing and runs nobody else's code.
+    Args:
+        run: Its config names the dataset and the partition.
+
+    Returns:
+        None where nothing was learnt, where there are too many clients to draw, or where the dataset is not one of
+        Fallow's own or is not on this machine. A report downloads nothing and runs nobody else's code.
     """
     settings = run.settings
     name, parts = settings.get("data.name"), settings.get("data.partition")
@@ -38,7 +42,11 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
 
 
 def mix_key(run: ReportedRun) -> str:
-    """Returns what tells the label mixes of two runs apart."""
+    """Returns a text that two runs share if they have the same label mix.
+
+    Args:
+        run: Its config names the dataset and the partition.
+    """
     chosen = {key: say(value) for key, value in run.settings.items() if key.startswith("data.")}
     return repr((sorted(chosen.items()), run.settings["seed"], run.settings["clients"], run.learns))
 

@@ -31,7 +31,7 @@ class Written:
 
 
 def report(*directories: str | Path, out: str | Path = "report") -> Written:
-    """Writes report.html, one file that works offline, and figures as PDF and PNG.
+    """Writes report.html, one file that works offline, and figures as PDF and PNG. Returns where they are.
 
     Args:
         *directories: Run directories, or folders that contain them at any depth.
@@ -59,6 +59,9 @@ def write_report(folders: Sequence[Path], out: Path) -> Written:
     Args:
         folders: Run directories, or folders that contain them at any depth.
         out: The folder of the report; files of an earlier report are replaced.
+
+    Raises:
+        RunDirectoryError: There is no finished run in the folders, or the report can't be written.
     """
     runs, unfinished = read_runs(folders)
     page = build_page(gather(runs, unfinished))

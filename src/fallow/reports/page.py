@@ -29,7 +29,11 @@ PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def build_page(contents: Mapping[str, Any]) -> str:
-    """Returns the whole page."""
+    """Returns the whole page, as HTML.
+
+    Args:
+        contents: As `gather` returns them.
+    """
     theme = _read("theme.js")
     script = join_scripts()
     style = "\n".join(_read(name) for name in STYLES)
@@ -50,7 +54,11 @@ def join_scripts() -> str:
 
 
 def embed(contents: Mapping[str, Any]) -> str:
-    """Returns JSON that can stand inside a script element: no name in it, whatever it holds, can end the element."""
+    """Returns JSON that can stand inside a script element: nothing in it can end the element.
+
+    Args:
+        contents: As `gather` returns them.
+    """
     text = json.dumps(contents, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

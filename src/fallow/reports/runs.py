@@ -65,7 +65,14 @@ class Unfinished:
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[list[ReportedRun], list[Unfinished]]:
-    """Returns the finished and the unfinished runs in some folders, at any depth, in the order of their names."""
+    """Returns the finished and the unfinished runs in some folders, at any depth, in the order of their names.
+
+    Args:
+        folders: Run directories, or folders that contain them.
+
+    Raises:
+        RunDirectoryError: There is no finished run, or a run can't be read.
+    """
     directories = find_runs(folders)
     parent = _common_parent(directories)
     finished: list[ReportedRun] = []
@@ -85,7 +92,14 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[ReportedRun], list[Unfinish
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
-    """Returns the run directories among and below some folders, each once, in natural order."""
+    """Returns the run directories among and below some folders, each once, in natural order.
+
+    Args:
+        folders: Run directories, or folders that contain them at any depth.
+
+    Raises:
+        RunDirectoryError: A folder does not exist or is a file, or there is no run in any of them.
+    """
     found: set[Path] = set()
     for folder in folders:
         if not folder.is_dir():
@@ -98,7 +112,11 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
 
 
 def natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """Returns a key that sorts run-2 before run-10."""
+    """Returns a key that sorts run-2 before run-10.
+
+    Args:
+        text: Such as a name.
+    """
     pieces: list[tuple[int, int | str]] = []
     for character in text:
         if "0" <= character <= "9":

@@ -16,14 +16,26 @@ DIGITS = 5
 
 
 def thin(length: int, most: int = MOST_POINTS) -> NDArray[np.intp]:
-    """Returns which of `length` points to keep: all, or `most` evenly spaced ones with the first and the last."""
+    """Returns which points of a line to keep: all, or evenly spaced ones with the first and the last.
+
+    Args:
+        length: How many points there are.
+        most: How many may be kept.
+
+    Returns:
+        Their places, shape (kept,), intp.
+    """
     if length <= most:
         return np.arange(length)
     return np.linspace(0, length - 1, most).round().astype(np.intp)
 
 
 def as_numbers(values: NDArray[Any] | Sequence[float]) -> list[int | float | None]:
-    """Returns numbers as short JSON: significant digits only, whole numbers without a point, nan as null."""
+    """Returns numbers as short JSON: significant digits only, whole numbers without a point, nan as null.
+
+    Args:
+        values: Shape (n,), of any type of numbers.
+    """
     return [_short(float(value)) for value in values]
 
 
@@ -36,7 +48,11 @@ def _short(value: float) -> int | float | None:
 
 
 def age_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None:
-    """Returns the mean version ages of a run by epoch; None where they were not measured."""
+    """Returns the mean version ages of a run by epoch; None where they were not measured.
+
+    Args:
+        run: A finished run.
+    """
     if not run.has_ages:
         return None
     kept = thin(len(run.epochs["stored"]))
@@ -48,7 +64,11 @@ def age_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None:
 
 
 def score_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None:
-    """Returns F1 with the epoch and the energy spent until then; None in an energy-only run."""
+    """Returns F1 with the epoch and the energy spent until then; None in an energy-only run.
+
+    Args:
+        run: A finished run.
+    """
     if not run.learns:
         return None
     measured = np.flatnonzero(~np.isnan(run.epochs["f1"]))
@@ -61,14 +81,14 @@ def score_series(run: ReportedRun) -> dict[str, list[int | float | None]] | None
 
 
 def band(curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], points: int = 200) -> NDArray[np.float64]:
-    """Returns the mean, least and greatest of some curves wherever all of them reach.
+    """Returns the mean, minimum and maximum of some curves, wherever all of them have values.
 
     Args:
         curves: x and y of each; x never falls.
         points: Points of the result where the curves do not share their x.
 
     Returns:
-        Shape (4, points): x, mean, least, greatest.
+        Shape (4, points), float64: x, mean, minimum, maximum.
     """
     x = curves[0][0]
     if all(np.array_equal(x, other) for other, _ in curves):

@@ -42,7 +42,7 @@ class Window:
         states: For each of them a letter a slot: idle, training, waiting to send, sending.
         selected: For each of them the epochs of the window in which it was selected, counted from its first.
         battery: Units at the end of each slot, shape (clients, slots), int64; None where they can't be known.
-        harvest: Units harvested in each slot, before the cap, likewise.
+        harvest: Units harvested in each slot, before the cap, shape (clients, slots), int64; None as for `battery`.
         capacity: E_max of each of them.
         why_no_battery: A sentence; empty where the batteries are known.
     """
@@ -63,7 +63,7 @@ REPLAYED = ("harvested", "overflow", "starts", "uploads", "stored")
 
 
 def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, int]:
-    """Returns the first and the end of the earliest epochs in which enough clients start to fill a timeline.
+    """Returns the first epoch, and the one after the last, of the earliest window in which enough clients start.
 
     Args:
         starts: The trainings started.
@@ -83,7 +83,7 @@ def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, i
 
 
 def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> list[int]:
-    """Returns the clients that start in a window, by number, then others until there are enough."""
+    """Returns the clients that start in a window (first epoch, the one after the last), then others if they are few."""
     low, high = np.searchsorted(starts.epoch, window)
     active = np.unique(starts.client[low:high])[:WINDOW_CLIENTS].tolist()
     others = [client for client in range(min(clients, 2 * WINDOW_CLIENTS)) if client not in active]
@@ -91,7 +91,7 @@ def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> lis
 
 
 def most_epochs(run: ReportedRun) -> int:
-    """Returns how many epochs of a run may be lived through again."""
+    """Returns how many epochs of a run may be replayed."""
     return int(MOST_CLIENT_SLOTS // (run.settings["clients"] * run.settings["slots_per_epoch"]))
 
 
@@ -132,11 +132,19 @@ def replay(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Lives through a run again until a window's end, and returns battery and harvest of some clients in it.
 
-    The sums over all clients must be in each epoch what the run recorded; if they are not, the harvest was another
-    one, as when a trace has changed.
+    The sums of each epoch must be what the run recorded. If not, the harvest is another one: a trace may have changed.
+
+    Args:
+        run: A finished run with events.
+        events: Its selections and starts.
+        window: The first epoch, and the one after the last.
+        clients: Whose batteries are returned.
 
     Returns:
         Units at the end of each slot, and units harvested in it, each of shape (clients, slots), int64.
+
+    Raises:
+        FallowError: The replay differs from what the run recorded.
     """
     harvest, world = _build_harvest(run), World(_build_physics(run))
     script = _Script(events, run.settings["clients"], run.settings["slots_per_epoch"])

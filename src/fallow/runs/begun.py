@@ -11,6 +11,13 @@ def read_experiment(directory: Path) -> Experiment:
     """Returns the experiment of a run directory.
 
     Unlike ``reader.read_settings``, this imports what the config names, and checks that it can be run here.
+
+    Args:
+        directory: Of the run.
+
+    Raises:
+        RunDirectoryError: The directory holds no run.
+        ConfigError: What the config says can't be run here.
     """
     read_settings(directory)
     return Experiment.read(directory / CONFIG)

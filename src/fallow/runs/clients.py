@@ -41,7 +41,12 @@ def client_columns(world: World, epochs: int) -> Columns:
 
 
 def write_clients(path: Path, columns: Columns) -> None:
-    """Writes the table of clients, in one step."""
+    """Writes the table of clients, in one step.
+
+    Args:
+        path: The file, which is replaced if it is there.
+        columns: As `client_columns` returns them, each of shape (N,).
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

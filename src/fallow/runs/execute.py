@@ -27,7 +27,7 @@ def run(
     workers: int | None = None,
     progress: bool = True,
 ) -> Run:
-    """Carries out an experiment and returns what came of it.
+    """Runs an experiment and returns the run.
 
     Ctrl-C ends it early: in memory the epochs so far are returned, and `out` is left as a directory that
     ``fallow.resume`` goes on with.
@@ -60,7 +60,7 @@ def run(
 
 
 def resume(directory: Path | str, *, workers: int | None = None, progress: bool = True) -> Run:
-    """Goes on with a run that was stopped, and returns what came of it; a finished run is returned as it is.
+    """Goes on with a run that was stopped, and returns the run. A finished run is returned as it is.
 
     Args:
         directory: The run directory.
@@ -80,7 +80,7 @@ def resume(directory: Path | str, *, workers: int | None = None, progress: bool 
 def begin_or_resume(
     experiment: Experiment | None, directory: Path, *, workers: int | None = None
 ) -> Iterator[OpenRun | None]:
-    """Opens the directory of a run: begins the run there, or takes it up. What is there is looked at under the lock.
+    """Opens the directory of a run: begins the run there, or goes on with it. The directory is locked meanwhile.
 
     Args:
         experiment: What to run; None is what the directory's config says, which must be there then.

@@ -45,6 +45,9 @@ def has_checkpoint(directory: Path) -> bool:
 def check_place(directory: Path) -> None:
     """Checks that a directory can be where it is wanted.
 
+    Args:
+        directory: Where a run should be; it need not exist.
+
     Raises:
         RunDirectoryError: It is a file, is below one, or can't be looked at.
     """
@@ -86,6 +89,9 @@ def check_free(directory: Path, *, overwrite: bool = False) -> None:
 def check_links(directory: Path) -> None:
     """Checks that no file of a run is a symbolic link: going on would write to, or cut, what it points at.
 
+    Args:
+        directory: Of the run.
+
     Raises:
         RunDirectoryError: One is.
     """
@@ -96,7 +102,12 @@ def check_links(directory: Path) -> None:
 
 
 def next_free(folder: Path, name: str) -> Path:
-    """Returns the first of ``name-1``, ``name-2``, … that is not in a folder; `name` may be ``module:Class``."""
+    """Returns the first of ``name-1``, ``name-2``, … that is not in a folder.
+
+    Args:
+        folder: Where to look; it need not exist.
+        name: A policy's name; it may be ``module:Class``.
+    """
     name = name.replace(":", ".")
     number = 1
     while (path := folder / f"{name}-{number}").exists():
@@ -105,19 +116,32 @@ def next_free(folder: Path, name: str) -> Path:
 
 
 def clear(directory: Path, *, trackers: bool) -> None:
-    """Removes a run but for its config, and with `trackers` what they wrote of it. Follows no symbolic link."""
+    """Removes a run, but not its config. Follows no symbolic link.
+
+    Args:
+        directory: Of the run.
+        trackers: Whether to remove also what trackers wrote.
+    """
     for name in (*FILES, CONFIG + PART, EVENT_PARTS, *(FOLDERS if trackers else ())):
         _remove(directory / name)
 
 
 def tidy(directory: Path) -> None:
-    """Removes what a finished run no longer needs; a kill right after its end can leave it behind."""
+    """Removes what a finished run no longer needs. A kill right after a run's end can leave such files behind.
+
+    Args:
+        directory: Of the run.
+    """
     for name in (CHECKPOINT, EVENT_PARTS):
         _remove(directory / name)
 
 
 def parse_settings(path: Path, text: str) -> dict[str, Any]:
     """Returns the settings in the text of a config.toml, by section, as plain data.
+
+    Args:
+        path: The file, for error messages.
+        text: What the file holds.
 
     Raises:
         RunDirectoryError: It is not TOML, or lacks what every version of Fallow has written.

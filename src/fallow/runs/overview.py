@@ -27,7 +27,11 @@ AGES = ("mean_age_selected", "mean_age_delivered")
 
 
 def overview_title(summary: Mapping[str, Any]) -> str:
-    """Returns a heading for the totals of a run."""
+    """Returns a heading for the totals of a run.
+
+    Args:
+        summary: What summary.json holds.
+    """
     return f"{summary['policy']}: {summary['clients']:,} clients, {summary['epochs']:,} epochs"
 
 

@@ -23,15 +23,31 @@ class Screen(Protocol):
     """Where bars are shown."""
 
     def add(self, description: str, total: int, done: int) -> int:
-        """Shows a new bar; returns its number."""
+        """Shows a new bar and returns its number.
+
+        Args:
+            description: The words beside the bar.
+            total: How many steps it has.
+            done: How many steps are done.
+        """
         ...
 
     def update(self, number: int, done: int, description: str) -> None:
-        """Moves a bar."""
+        """Moves a bar.
+
+        Args:
+            number: Of the bar.
+            done: How many steps are done.
+            description: The words beside the bar.
+        """
         ...
 
     def remove(self, number: int) -> None:
-        """Takes a bar away."""
+        """Removes a bar.
+
+        Args:
+            number: Of the bar.
+        """
         ...
 
     def close(self) -> None:
@@ -40,7 +56,7 @@ class Screen(Protocol):
 
 
 class Bar:
-    """One bar; as a context manager it goes when its work is over. ``show_progress`` makes the first."""
+    """One bar. As a context manager it closes when its work is over. ``show_progress`` makes the first."""
 
     def __init__(self, screen: Screen, total: int, description: str, done: int = 0, *, whole: bool = False) -> None:
         self._screen = screen
@@ -50,7 +66,7 @@ class Bar:
         self._number = screen.add(description, total, done)
 
     def advance(self, count: int = 1) -> None:
-        """Moves the bar on."""
+        """Moves the bar forward by some steps."""
         self._done += count
         self._screen.update(self._number, self._done, self._description)
 
@@ -60,11 +76,17 @@ class Bar:
         self._screen.update(self._number, self._done, self._description)
 
     def task(self, name: str, total: int, done: int = 0) -> "Bar":
-        """Returns a bar below this one, such as for one of many runs; `close` takes it away."""
+        """Returns a bar below this one, such as for one of many runs. Its `close` removes it.
+
+        Args:
+            name: The words beside the new bar.
+            total: How many steps it has.
+            done: How many steps are done.
+        """
         return Bar(self._screen, total, name, done)
 
     def close(self) -> None:
-        """Takes the bar away; the first bar stays in sight and ends the display."""
+        """Removes the bar. The first bar stays visible and ends the display."""
         if self._whole:
             self._screen.close()
         else:

@@ -29,6 +29,9 @@ Column = NDArray[np.float64] | NDArray[np.int64]
 def read_settings(directory: Path) -> dict[str, Any]:
     """Returns the resolved config of a run, by section, as plain data; ``plugins.nested.flatten`` makes it flat.
 
+    Args:
+        directory: Of the run, finished or not.
+
     Raises:
         RunDirectoryError: The directory is no run, or its config can't be read.
     """
@@ -42,6 +45,9 @@ def read_settings(directory: Path) -> dict[str, Any]:
 
 def read_summary(directory: Path) -> dict[str, Any]:
     """Returns the totals of a finished run.
+
+    Args:
+        directory: Of the run.
 
     Raises:
         RunDirectoryError: summary.json is not there, can't be read, or is none of a known version.
@@ -63,7 +69,10 @@ def read_summary(directory: Path) -> dict[str, Any]:
 def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
     """Returns the columns of epochs.csv by name, each of shape (T,), float64; NaN where nothing was measured.
 
-    Of a run that is not finished these are the epochs so far.
+    For an unfinished run these are the epochs so far.
+
+    Args:
+        directory: Of the run, finished or not.
 
     Raises:
         RunDirectoryError: The table can't be read, or is none of a known version.
@@ -72,7 +81,17 @@ def read_epochs(directory: Path) -> dict[str, NDArray[np.float64]]:
 
 
 def read_typed_epochs(directory: Path) -> dict[str, Column]:
-    """Returns the columns of epochs.csv as ``read_epochs`` does, but int64 where all cells are whole numbers."""
+    """Returns the columns of epochs.csv as ``read_epochs`` does, but int64 where all cells are whole numbers.
+
+    Args:
+        directory: Of the run, finished or not.
+
+    Returns:
+        Columns by name, each of shape (T,), int64 or float64.
+
+    Raises:
+        RunDirectoryError: The table can't be read, or is of an unknown version.
+    """
     path = directory / EPOCHS
     text = _read_text(path)
     if not is_finished(directory):
@@ -97,6 +116,9 @@ def read_typed_epochs(directory: Path) -> dict[str, Column]:
 def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
     """Returns the last global model of a finished run, by parameter, each float32 in its own shape.
 
+    Args:
+        directory: Of the run.
+
     Raises:
         RunDirectoryError: The run learnt nothing, is not finished, or its model can't be read.
     """
@@ -114,7 +136,11 @@ def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def rows_of(columns: Mapping[str, Column]) -> list[dict[str, int | float]]:
-    """Returns columns as one dict an epoch, without what was not measured."""
+    """Returns a dict for each epoch, without the values that were not measured.
+
+    Args:
+        columns: By name, each of shape (T,), int64 or float64.
+    """
     lists = {name: column.tolist() for name, column in columns.items()}
     length = len(next(iter(lists.values()), []))
     rows = ({name: cells[place] for name, cells in lists.items()} for place in range(length))
@@ -122,7 +148,12 @@ def rows_of(columns: Mapping[str, Column]) -> list[dict[str, int | float]]:
 
 
 def unreadable(path: Path, error: Exception) -> RunDirectoryError:
-    """Returns the error that a file of a run can't be read."""
+    """Returns the error for a file of a run that can't be read.
+
+    Args:
+        path: The file.
+        error: What went wrong.
+    """
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
     return RunDirectoryError(f"{path} can't be read: {words.rstrip('.')}.")
 

@@ -24,7 +24,7 @@ class RecordedRun:
     """Keeps the records of a run as they come.
 
     Attributes:
-        directory: None.
+        directory: None: the run is in memory.
         settings: The resolved config, by section.
         summary: The totals; None as long as the run is not finished.
     """
@@ -39,14 +39,18 @@ class RecordedRun:
         self._records: list[EpochRecord] = []
 
     def add(self, record: EpochRecord) -> None:
-        """Takes the next epoch."""
+        """Keeps the next epoch.
+
+        Args:
+            record: What the engine returned for it.
+        """
         self._records.append(record)
         self._totals.add(record)
         if len(self._records) == self._engine.experiment.epochs:
             self.summary = summarise(self._engine, self._totals)
 
     def epochs(self) -> dict[str, Column]:
-        """Returns the columns that epochs.csv would have."""
+        """Returns the columns that epochs.csv would have, each of shape (T,), int64 or float64."""
         rows = [record.row() for record in self._records]
         return {name: _column([row.get(name) for row in rows]) for name in columns(self._engine.classes)}
 
@@ -57,11 +61,15 @@ class RecordedRun:
         return events_table([(record.epoch, record.events) for record in self._records])
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
-        """Returns a row a client; None before the end."""
+        """Returns the columns that clients.parquet would have, each of shape (N,); None before the end."""
         return client_columns(self._engine.world, self._engine.epoch) if self.summary is not None else None
 
     def network(self) -> "Network":
-        """Returns a copy of the engine's network with its latest weights."""
+        """Returns a copy of the engine's network with its latest weights.
+
+        Raises:
+            FallowError: The run learnt nothing.
+        """
         learner = self._engine.learner
         if learner is None:
             raise FallowError("This run learnt nothing (learning.mode = 'none'), so it has no model.")

@@ -77,23 +77,23 @@ class Run:
 
     @cached_property
     def epochs(self) -> "pd.DataFrame":
-        """A row an epoch, as in epochs.csv; those so far of a run that is not finished."""
+        """A row for each epoch, as in epochs.csv; for an unfinished run, the epochs so far."""
         import pandas as pd
 
         return pd.DataFrame(self._source.epochs())
 
     @cached_property
     def events(self) -> "pd.DataFrame | None":
-        """A row an event, as in events.parquet; None where none are kept.
+        """A row for each event, as in events.parquet; None where none are kept.
 
-        Of a directory with an unfinished run these are the events until its last checkpoint.
+        For an unfinished run in a directory these are the events until its last checkpoint.
         """
         table = self._source.events()
         return None if table is None else table.to_pandas()
 
     @cached_property
     def clients(self) -> "pd.DataFrame | None":
-        """A row a client, as in clients.parquet; None of an unfinished run and of an older version's."""
+        """A row for each client, as in clients.parquet; None for an unfinished run, or one of an older version."""
         import pandas as pd
 
         columns = self._source.clients()
@@ -112,7 +112,7 @@ class Run:
         return module
 
     def plot(self, what: str = "f1", ax: "Axes | None" = None, *, against: str = "epoch") -> "Axes":
-        """Draws one column of the epochs against another; epochs in which it was not measured are passed over.
+        """Draws one column of the epochs against another; epochs in which it was not measured are left out.
 
         Args:
             what: The column.
@@ -158,6 +158,9 @@ class Run:
 
 def load_run(directory: Path | str) -> Run:
     """Returns the run in a directory. Nothing that its config names is imported.
+
+    Args:
+        directory: Of the run, finished or not.
 
     Raises:
         RunDirectoryError: The directory holds no run of a version that Fallow knows.

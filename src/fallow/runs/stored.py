@@ -31,7 +31,7 @@ class StoredRun:
         self.summary = read_summary(directory) if is_finished(directory) else None
 
     def epochs(self) -> dict[str, Column]:
-        """Returns the columns of epochs.csv."""
+        """Returns the columns of epochs.csv, each of shape (T,), int64 or float64."""
         return read_typed_epochs(self.directory)
 
     def events(self) -> "pa.Table | None":
@@ -56,7 +56,11 @@ class StoredRun:
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def network(self) -> "Network":
-        """Returns the network of the config with the weights of the run's end."""
+        """Returns the network of the config with the weights of the run's end.
+
+        Raises:
+            RunDirectoryError: The run learnt nothing, is not finished, or its model does not fit its config.
+        """
         from fallow.learning.network import build_network
         from fallow.runs.begun import read_experiment
         from fallow.simulation.learner_setup import load_dataset

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fallow.simulation.counters import Counters
 from fallow.simulation.engine import Engine
-from fallow.simulation.records import AGE_COLUMNS, EpochRecord
+from fallow.simulation.records import EpochRecord
 
 
 @dataclass
@@ -39,7 +39,11 @@ class Totals:
     loss: float | None = None
 
     def add(self, record: EpochRecord) -> None:
-        """Adds an epoch; of the scores the latest stay."""
+        """Adds an epoch. Of the scores, the latest are kept.
+
+        Args:
+            record: What the engine returned for it.
+        """
         self.counters = self.counters.followed_by(record)
         self.mean_age_selected += record.mean_age_selected or 0.0
         self.mean_age_delivered += record.mean_age_delivered or 0.0
@@ -49,14 +53,22 @@ class Totals:
             self.best_f1 = max(record.f1, self.best_f1 or 0.0)
 
 
-SCORES = ("f1", "best_f1", "accuracy", "loss")
-
-
 def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
-    """Returns the summary of a finished run. Nothing in it depends on the clock, so equal runs have equal bytes."""
+    """Returns the summary of a finished run. Nothing in it depends on the clock, so equal runs have equal bytes.
+
+    Args:
+        engine: The run, at its end.
+        totals: Sums over its epochs.
+    """
     experiment, world = engine.experiment, engine.world.state
-    known = vars(totals)
-    learnt = {name: known[name] for name in (*SCORES, "dropped")} if engine.learner else {}
+    scores = {
+        "f1": totals.f1,
+        "best_f1": totals.best_f1,
+        "accuracy": totals.accuracy,
+        "loss": totals.loss,
+        "dropped": totals.dropped,
+    }
+    counted = engine.ages != "none"
     packages = ("fallow", "numpy", "pyarrow", *(("torch",) if engine.learner else ()))
     return {
         "policy": experiment.policy.name,
@@ -64,10 +76,11 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "seed": experiment.seed,
         "clients": experiment.clients,
         "epochs": experiment.epochs,
-        **learnt,
+        **(scores if engine.learner else {}),
         **vars(totals.counters),
         "energy_per_client_epoch": engine.energy_total / experiment.clients / experiment.epochs,
-        **{name: None if engine.ages == "none" else known[name] / experiment.epochs for name in AGE_COLUMNS},
+        "mean_age_selected": totals.mean_age_selected / experiment.epochs if counted else None,
+        "mean_age_delivered": totals.mean_age_delivered / experiment.epochs if counted else None,
         "clients_never_delivered": int(np.count_nonzero(world.uploads == 0)),
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
@@ -75,11 +88,19 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
 
 
 def jain_index(shares: NDArray[np.float64]) -> float | None:
-    """Returns Jain's fairness index, 1 for equal shares and 1/N for one taker; None if there was nothing to share."""
+    """Returns Jain's fairness index, 1 for equal shares and 1/N for one taker; None if there was nothing to share.
+
+    Args:
+        shares: What each client has, shape (N,), float64.
+    """
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (shares.size * squares) if squares else None
 
 
 def to_json(summary: dict[str, Any]) -> bytes:
-    """Returns the bytes of summary.json."""
+    """Returns the bytes of summary.json.
+
+    Args:
+        summary: As `summarise` returns it.
+    """
     return (json.dumps(summary, indent=2) + "\n").encode()

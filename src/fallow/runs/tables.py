@@ -35,7 +35,11 @@ class Tables:
         self._held_rows = 0
 
     def write(self, record: EpochRecord) -> None:
-        """Writes a row, and the events behind it."""
+        """Writes the row of an epoch, and its events.
+
+        Args:
+            record: What the engine returned for the epoch.
+        """
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
         if record.events:
             self._held.append((record.epoch, record.events))
@@ -44,7 +48,7 @@ class Tables:
                 self._write_events()
 
     def settle(self) -> int:
-        """Puts everything on the disk; returns the length of epochs.csv."""
+        """Writes everything to the disk, and returns the length of epochs.csv in bytes."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._write_events()
@@ -82,7 +86,12 @@ class Tables:
 
 
 def join_events(parts: Path, path: Path) -> None:
-    """Joins the parts of the events, in order, into one file."""
+    """Joins the parts of the events, in order, into one file.
+
+    Args:
+        parts: The folder of the parts.
+        path: The file to write.
+    """
     import pyarrow.parquet as pq
 
     from fallow.runs.event_table import EVENT_SCHEMA

@@ -13,7 +13,7 @@ PAUSE = 1.0
 
 
 class TrackerGroup:
-    """Tells every tracker of a run."""
+    """All trackers of a run. One that fails is told nothing more, and the run goes on."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._trackers = build_trackers(names)
@@ -22,12 +22,23 @@ class TrackerGroup:
         self._told = time.monotonic()
 
     def begin(self, run: TrackedRun) -> None:
-        """Begins; a tracker that can't is an error, since nothing has been done yet."""
+        """Begins every tracker.
+
+        Args:
+            run: What the trackers are told about the run.
+
+        Raises:
+            TrackerError: A tracker can't begin. Nothing has been run yet.
+        """
         self._tell("begin", lambda tracker: tracker.begin(run))
         self.complain("")
 
     def log(self, record: EpochRecord) -> None:
-        """Takes an epoch, and passes it on now or a little later."""
+        """Passes an epoch on to the trackers, now or a little later.
+
+        Args:
+            record: What the engine returned for it.
+        """
         if not self._trackers:
             return
         self._waiting.append({name: value for name, value in record.row().items() if value is not None})
@@ -35,18 +46,29 @@ class TrackerGroup:
             self.flush()
 
     def flush(self) -> None:
-        """Passes on what waits."""
+        """Passes on the epochs that wait."""
         rows, self._waiting = self._waiting, []
         if rows:
             self._tell(f"log, epoch {rows[0]['epoch']}", lambda tracker: tracker.log(rows))
         self._told = time.monotonic()
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """Ends."""
+        """Ends every tracker.
+
+        Args:
+            summary: What summary.json will hold.
+        """
         self._tell("end", lambda tracker: tracker.end(summary))
 
     def complain(self, before: str) -> None:
-        """Raises what went wrong so far, if anything did."""
+        """Raises an error if any tracker has failed so far.
+
+        Args:
+            before: A sentence that the message begins with.
+
+        Raises:
+            TrackerError: A tracker has failed.
+        """
         if self._failures:
             raise TrackerError(before + " ".join(self._failures))
 

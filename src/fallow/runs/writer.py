@@ -51,13 +51,13 @@ from fallow.trackers import Row, TrackedRun
 
 
 class RunWriter:
-    """Opens a run directory for a run. No other writer can enter it until it is left, in whatever way.
+    """Opens a run directory for a run. No other writer can open it until this one has left it.
 
     Args:
-        engine: The run; where it is taken up, made of the experiment that was begun.
+        engine: The run; to go on with a run, it is made of the experiment that was begun.
         directory: Where to.
         overwrite: Whether a run that is there may be replaced by a new one.
-        resume: Whether to take up the run that is there: from its checkpoint or, without one, from its beginning.
+        resume: Whether to go on with the run that is there: from its checkpoint or, without one, from its beginning.
         held: Whether the caller holds the directory already, with ``storage.locks.hold``.
     """
 
@@ -71,7 +71,7 @@ class RunWriter:
         self._held = held
 
     def __enter__(self) -> "OpenRun":
-        """Begins the run, or takes it up.
+        """Begins the run or goes on with it, and returns it.
 
         Raises:
             RunDirectoryError: The directory is not free, can't be written to, or what it holds can't be gone on with.
@@ -118,6 +118,10 @@ class OpenRun:
         Args:
             overwrite: Whether a run that is there may be replaced.
             again: Whether the run was begun before, so that trackers may have heard of it.
+
+        Raises:
+            RunDirectoryError: The directory is not free.
+            TrackerError: A tracker can't begin.
         """
         directory = self.directory
         check_free(directory, overwrite=overwrite)
@@ -130,7 +134,11 @@ class OpenRun:
         self._begin_trackers([])
 
     def go_on(self) -> None:
-        """Takes the run up from its checkpoint: engine, totals and tables are as they were then."""
+        """Goes on from the checkpoint: engine, totals and tables are as they were when it was written.
+
+        Raises:
+            RunDirectoryError: The files do not fit the checkpoint.
+        """
         check_links(self.directory)
         arrays, notes = read_checkpoint(self.directory / CHECKPOINT)
         self._config = (self.directory / CONFIG).read_bytes()
@@ -148,7 +156,7 @@ class OpenRun:
         self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
     def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any] | None:
-        """Writes the epochs of the engine as they come.
+        """Writes the epochs of the engine as they come, and returns the summary.
 
         Args:
             epochs: From the engine's next epoch on.

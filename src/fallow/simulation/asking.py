@@ -29,7 +29,15 @@ class AskedPolicy:
         self._starter: Starter[Any] | None = policy if isinstance(policy, Starter) else None
 
     def select(self, view: EpochView, rng: np.random.Generator) -> Mask:
-        """Returns the participants of an epoch; the world checks the mask."""
+        """Returns the participants of an epoch. The world checks the mask.
+
+        Args:
+            view: What the policy may see.
+            rng: Of the policy's draws in this epoch.
+
+        Returns:
+            Shape (N,), bool.
+        """
         self._epoch = view.epoch
         return self._ask("select", self.policy.select, view, rng)
 

@@ -13,11 +13,16 @@ class Busy:
     """Clients in training, by the slot in which their last batch runs, and clients with an update to send.
 
     Attributes:
-        waiting: Clients with a finished update that waits to be sent.
+        waiting: Clients with a finished update that waits to be sent, shape (n,), intp.
     """
 
     def __init__(self, state: WorldState, slot: int) -> None:
-        """Finds them in a world's state as a slot begins."""
+        """Finds the busy clients in a world's state as a slot begins.
+
+        Args:
+            state: Of the world.
+            slot: Counted from the beginning of the run.
+        """
         who = state.committed.nonzero()[0]
         last = state.free_at[who] - 1
         self.waiting = who[last < slot]
@@ -25,7 +30,12 @@ class Busy:
         self.add(who[last >= slot], last[last >= slot])
 
     def add(self, who: Clients, last_slot: int | NDArray[np.int32]) -> None:
-        """Adds clients that are in training until a slot, the same for all or one for each."""
+        """Adds clients that are in training.
+
+        Args:
+            who: The clients, shape (clients,), intp.
+            last_slot: The slot of their last batch, one for all, or one for each, shape (clients,), int32.
+        """
         if isinstance(last_slot, int):
             self._by_last_slot.setdefault(last_slot, []).append(who)
             return
@@ -33,11 +43,19 @@ class Busy:
             self._by_last_slot.setdefault(slot, []).append(who[last_slot == slot])
 
     def finishing(self, slot: int) -> Clients:
-        """Returns whose last batch runs in a slot."""
+        """Returns the clients whose last batch runs in a slot, shape (clients,), intp.
+
+        Args:
+            slot: Counted from the beginning of the run.
+        """
         return _merged(self._by_last_slot.get(slot, []))
 
     def finish(self, slot: int) -> Clients:
-        """Returns whose last batch ran in a slot; from now on they wait to send."""
+        """Returns the clients whose last batch ran in a slot, shape (clients,), intp. From now on they wait to send.
+
+        Args:
+            slot: Counted from the beginning of the run.
+        """
         parts = self._by_last_slot.pop(slot, None)
         if parts is None:
             return NOBODY
@@ -46,7 +64,7 @@ class Busy:
         return who
 
     def send(self, able: NDArray[np.bool_]) -> Clients:
-        """Returns those of the waiting who are able to send; they wait no longer.
+        """Returns the waiting clients that are able to send, shape (n,), intp. They wait no longer.
 
         Args:
             able: For each of `waiting`, shape (n,), bool.

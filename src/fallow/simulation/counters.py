@@ -45,7 +45,11 @@ class Counters:
         return self.consumed_train + self.consumed_tx + self.consumed_probe
 
     def followed_by(self, later: "Counters") -> "Counters":
-        """Returns the counters of both together: sums of what is counted, and the later level."""
+        """Returns the counters of both together: sums of what is counted, and the later level.
+
+        Args:
+            later: The counters of what came after.
+        """
         mine, theirs = vars(self), vars(later)
         return Counters(**{name: theirs[name] + (0 if name in LEVELS else mine[name]) for name in COUNTERS})
 

@@ -29,8 +29,8 @@ class Distances(NamedTuple):
     """The distances of an epoch, each of shape (N,), float32; NaN where there is none.
 
     Attributes:
-        ages: What recorded ages are counted by.
-        policy: What the policy needs.
+        ages: What recorded ages are counted by, shape (N,), float32.
+        policy: What the policy needs, shape (N,), float32.
     """
 
     ages: NDArray[np.float32]
@@ -55,7 +55,12 @@ class Engine:
     """
 
     def __init__(self, experiment: Experiment, *, workers: int | None = None) -> None:
-        """Builds everything; `workers` stands in for compute.workers, and changes no result."""
+        """Builds everything that the run needs.
+
+        Args:
+            experiment: What to run.
+            workers: Threads, in place of compute.workers; changes no result.
+        """
         self.experiment = experiment
         policy = experiment.build("policy")
         self.needs = needs_of(policy)
@@ -93,7 +98,11 @@ class Engine:
             yield self.step()
 
     def step(self, watch: Callable[[int, World], None] | None = None) -> EpochRecord:
-        """Lives through the next epoch: Algorithm 1. `watch` is called at the end of every slot."""
+        """Lives through the next epoch (Algorithm 1) and returns its record.
+
+        Args:
+            watch: Called at the end of every slot, with the slot and the world.
+        """
         opened = self.world.open_epoch(  # lines 2-12, in the epoch's first slot
             self.epoch,
             self._harvest(self.epoch),
@@ -146,7 +155,11 @@ class Engine:
         )
 
     def restore(self, state: RunState) -> None:
-        """Takes up a state, whose arrays are the run's from now on; it goes on to the same bytes."""
+        """Goes on from a state. The run continues to the same bytes.
+
+        Args:
+            state: The state of a run of this experiment. Its arrays belong to this run from now on.
+        """
         self.epoch, self.energy_total = state.epoch, state.energy_total
         self.age_selected, self.age_delivered = state.age_selected, state.age_delivered
         self.delivered = state.delivered
@@ -156,7 +169,12 @@ class Engine:
             self.learner.restore(state.learning)
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]], notes: Notes) -> RunState:
-        """Returns the state of a run of this experiment that `fallow.state.pack` took apart."""
+        """Returns the state of a run of this experiment that `fallow.state.pack` took apart.
+
+        Args:
+            arrays: Arrays by name, as `pack` returns them.
+            notes: Everything else, as `pack` returns it.
+        """
         return unpack(RunState, arrays, notes, like=self.state)
 
     def _probe(self, opened: OpenEpoch) -> Distances:

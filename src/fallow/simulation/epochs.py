@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from fallow.errors import EnergyError
 from fallow.policies import Mask
 from fallow.simulation.busy import Busy
 from fallow.simulation.counters import Counters
@@ -32,9 +33,26 @@ class Course:
     counts: dict[str, int]
 
     def log(self, event: Event) -> None:
-        """Adds an event, where anybody asks for them."""
+        """Adds an event, if events are recorded.
+
+        Args:
+            event: What happened, to whom.
+        """
         if self.events is not None:
             self.events.append(event)
+
+    def live_through_harvest(self, slot_in_epoch: int, slots_per_epoch: int) -> None:
+        """Harvests in one more slot.
+
+        Args:
+            slot_in_epoch: The slot, from 0; so many slots have passed.
+            slots_per_epoch: S.
+
+        Raises:
+            EnergyError: The energy model has no more slots.
+        """
+        if not next(self.harvest, False):
+            raise EnergyError(f"The energy model gave {slot_in_epoch} slots for an epoch of {slots_per_epoch}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +62,9 @@ class OpenEpoch:
     Attributes:
         slot: Its first slot, counted from the beginning of the run.
         paid: Clients that paid for their probe, or for whom it is free, shape (N,), bool.
-        finishing: Clients in training whose last batch runs in this very slot.
-        sent: Clients of whom an update is received in this very slot.
-        course: What follows; for the world.
+        finishing: Clients in training whose last batch runs in this slot, shape (n,), intp.
+        sent: Clients whose update is received in this slot, shape (n,), intp.
+        course: The rest of the epoch; only the world uses it.
     """
 
     slot: int

@@ -65,12 +65,24 @@ def build_learner(
 
 
 def load_dataset(experiment: Experiment) -> Dataset:
-    """Returns the dataset of an experiment, checked."""
+    """Returns the dataset of an experiment, checked.
+
+    Args:
+        experiment: Its section `data` names the dataset.
+    """
     return checked_dataset(experiment.data.name, experiment.build("data").load(experiment.seed))
 
 
 def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
-    """Returns which training samples each client has, shape (N, n), int64."""
+    """Returns which training samples each client has, shape (N, n), int64.
+
+    Args:
+        experiment: Its section `data` names the partition.
+        dataset: What is divided among the clients.
+
+    Raises:
+        ConfigError: The partition returned something that no run can use.
+    """
     partition: Partition = experiment.build("data", "partition")
     samples = samples_per_client(experiment.data.samples_per_client, len(dataset.y), experiment.clients)
     shards = partition.split(dataset.y, experiment.clients, samples, experiment.seed)
@@ -79,7 +91,7 @@ def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
 
 
 def _check_shards(what: str, shards: object, clients: int, samples: int) -> None:
-    """Refuses what somebody's partition made that no run could use."""
+    """Raises ConfigError if a partition made shards that no run can use."""
     if not isinstance(shards, np.ndarray):
         raise ConfigError(f"{what} returned a {type(shards).__name__}; it must return a NumPy array.")
     if shards.ndim != 2 or shards.dtype.kind not in "iu" or len(shards) != clients or not shards.size:

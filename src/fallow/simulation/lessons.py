@@ -29,7 +29,7 @@ class Learnt:
 
 
 def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, *, evaluate: bool) -> Learnt:
-    """Trains what started in an epoch and aggregates what arrived.
+    """Trains what started in an epoch, aggregates what arrived, and returns what was learnt.
 
     Args:
         learner: Who learns; None in an energy-only run.

@@ -20,7 +20,7 @@ class EpochRecord(Counters):
     Attributes:
         epoch: t, from 0.
         mean_age_selected: Mean version age at the epoch's end, if being selected resets it; None without ages.
-        mean_age_delivered: The same, if an update received resets it.
+        mean_age_delivered: Mean version age at the epoch's end, if a received update resets it; None without ages.
         train_loss: With learning: mean loss of the trainings started; None if none was.
         aggregated: With learning: updates that went into the model.
         dropped: With learning: updates received and not used, because they diverged or were discarded as too old.
@@ -51,7 +51,11 @@ class EpochRecord(Counters):
 
 
 def columns(classes: int | None) -> tuple[str, ...]:
-    """Returns the columns of epochs.csv; with learning of so many classes there are more."""
+    """Returns the columns of epochs.csv.
+
+    Args:
+        classes: How many classes are learnt; None without learning, which leaves columns out.
+    """
     if classes is None:
         return COLUMNS
     return (*COLUMNS, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))

@@ -13,7 +13,7 @@ from fallow.arrays import frozen_copy
 from fallow.energy import Physics, Units, unit_rows
 from fallow.errors import EnergyError
 from fallow.policies import Mask, SlotView, checked_mask
-from fallow.simulation.books import balance_books
+from fallow.simulation.books import balance_books, sum_slots
 from fallow.simulation.busy import NOBODY, Busy
 from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.epochs import Course, LivedEpoch, OpenEpoch
@@ -24,7 +24,7 @@ StartHook = Callable[[SlotView], Mask]
 """The policy's `start`: which of the clients that are ready start in this slot."""
 
 Watch = Callable[[int, "World"], None]
-"""Is told at the end of every slot; for tests and pictures."""
+"""Called at the end of every slot, with the slot and the world; for tests and pictures."""
 
 
 class World:
@@ -36,7 +36,12 @@ class World:
     """
 
     def __init__(self, physics: Physics, state: WorldState | None = None) -> None:
-        """Takes up a state; None: the one before the first slot."""
+        """Goes on from a state.
+
+        Args:
+            physics: What does not change.
+            state: Its arrays belong to the world from now on. None: the state before the first slot.
+        """
         self.physics = physics
         self.state = WorldState.first(physics) if state is None else state
         cost = physics.train_cost
@@ -47,11 +52,11 @@ class World:
     def open_epoch(
         self, epoch: int, harvest: Iterable[Units], *, record_events: bool = True, slot_by_slot: bool = False
     ) -> OpenEpoch:
-        """Lives through the first slot of an epoch up to the selection: harvest, uploads, probes.
+        """Lives through the first slot of an epoch up to the selection: harvest, uploads, probes. Returns the epoch.
 
         Args:
             epoch: t.
-            harvest: S rows of units, each of shape (N,).
+            harvest: S rows of units, each of shape (N,), of whole numbers.
             record_events: Whether to list what happens to whom.
             slot_by_slot: Whether the books are brought up to date in every slot, for those who look on, or once for
                 many slots.
@@ -69,7 +74,7 @@ class World:
             events=[] if record_events else None,
             counts=dict.fromkeys(COUNTERS, 0),
         )
-        self._live_through_harvest(course, 0)
+        course.live_through_harvest(0, physics.slots_per_epoch)
         if not physics.ideal:
             short = state.battery < physics.train_cost
             short &= ~state.committed
@@ -85,16 +90,19 @@ class World:
         start: StartHook | None = None,
         watch: Watch | None = None,
     ) -> LivedEpoch:
-        """Lives through the rest of an epoch.
+        """Lives through the rest of an epoch, and returns what happened.
 
         Args:
             opened: The epoch.
             selected: The participants, shape (N,), bool.
             start: Called in every slot; narrows the clients that may start. Without it all of them do.
-            watch: Called at the end of every slot with the slot; for tests and pictures.
+            watch: Called at the end of every slot, with the slot and the world; for tests and pictures.
 
         Returns:
             What happened. The energy books are balanced for every client before it returns.
+
+        Raises:
+            EnergyError: The energy model gave another number of slots than an epoch has.
         """
         physics, course = self.physics, opened.course
         who = checked_mask(selected, physics.clients, "select").nonzero()[0]
@@ -117,20 +125,14 @@ class World:
         return LivedEpoch(Counters(**counts), selected, course.delivered, course.events or [])
 
     def training(self, slot: int) -> Mask:
-        """Returns who is in training in a slot, shape (N,), bool."""
+        """Returns who is in training in a slot of the run, shape (N,), bool."""
         return self.state.committed & (self.state.free_at > slot)
 
     def unsent(self, slot: int) -> Mask:
-        """Returns who has a finished update that waits to be sent, shape (N,), bool."""
+        """Returns who has a finished update that waits to be sent in a slot of the run, shape (N,), bool."""
         return self.state.committed & (self.state.free_at <= slot)
 
-    def _run_real_slots(
-        self,
-        opened: OpenEpoch,
-        selected: Mask,
-        start: StartHook | None,
-        watch: Watch | None,
-    ) -> None:
+    def _run_real_slots(self, opened: OpenEpoch, selected: Mask, start: StartHook | None, watch: Watch | None) -> None:
         """Steps 1 to 3 and 5 of every slot; the first has had its steps 1 to 4."""
         physics, course, sent = self.physics, opened.course, opened.sent
         limit = physics.starts_per_epoch
@@ -140,7 +142,7 @@ class World:
         for slot_in_epoch in range(physics.slots_per_epoch):
             slot = opened.slot + slot_in_epoch
             if slot_in_epoch:
-                self._live_through_harvest(course, slot_in_epoch)
+                course.live_through_harvest(slot_in_epoch, physics.slots_per_epoch)
                 sent = self._upload(slot, course)
             ready = self.state.battery >= physics.train_cost
             ready &= may_start
@@ -164,7 +166,7 @@ class World:
         state, course, last = self.state, opened.course, opened.slot + self.physics.slots_per_epoch - 1
         for slot in range(opened.slot, last + 1):
             if slot > opened.slot:
-                self._live_through_harvest(course, slot - opened.slot)
+                course.live_through_harvest(slot - opened.slot, self.physics.slots_per_epoch)
             else:
                 state.starts[who] += 1
                 course.log(Event("start", slot, who))
@@ -181,20 +183,14 @@ class World:
         """Step 1: E ← min(E + C, E_max); yields after every slot."""
         battery, capacity = self.state.battery, self.physics.capacity
         for units in rows:
-            np.add(self.state.harvested, _sum(units), self.state.harvested)
+            np.add(self.state.harvested, sum_slots(units), self.state.harvested)
             for slots_left, gross in zip(range(len(units) - 1, -1, -1), units, strict=True):
                 np.add(gross, battery, gross)
                 np.minimum(gross, capacity, out=battery)
                 np.subtract(gross, battery, gross)  # what the cap turned away
                 if not slots_left:
-                    np.add(self.state.overflow, _sum(units), self.state.overflow)
+                    np.add(self.state.overflow, sum_slots(units), self.state.overflow)
                 yield True
-
-    def _live_through_harvest(self, course: Course, slot_in_epoch: int) -> None:
-        if not next(course.harvest, False):
-            raise EnergyError(
-                f"The energy model gave {slot_in_epoch} slots for an epoch of {self.physics.slots_per_epoch}."
-            )
 
     def _upload(self, slot: int, course: Course) -> Clients:
         """Steps 2 and 3: who is not in training and has an unsent update sends it, energy permitting."""
@@ -247,9 +243,3 @@ class World:
         if who.size:
             course.counts["finishes"] += who.size
             course.log(Event("finish", slot, who))
-
-
-def _sum(units: NDArray[np.int32]) -> NDArray[np.signedinteger]:
-    """Returns the sum of some slots for each client, shape (N,)."""
-    row: NDArray[np.signedinteger] = units[0] if len(units) == 1 else units.sum(axis=0, dtype=np.int64)
-    return row

@@ -39,7 +39,11 @@ class WorldState:
 
     @classmethod
     def first(cls, physics: Physics) -> "WorldState":
-        """Returns the state before the first slot."""
+        """Returns the state before the first slot.
+
+        Args:
+            physics: Says how many clients there are and what they store at first.
+        """
         clients = physics.clients
         return cls(
             battery=physics.initial.astype(np.int32),

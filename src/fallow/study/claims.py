@@ -58,7 +58,15 @@ def judge(results: Results, features: int, parameters: int) -> list[Claim]:
 def difference(
     results: Results, cell: Cell, one: str, other: str, measure: Callable[[Series], float]
 ) -> Interval | None:
-    """Returns the difference of two policies in a cell over the seeds that both have; None if there are none."""
+    """Returns the difference of two policies in a cell over the seeds that both have; None if there are none.
+
+    Args:
+        results: All finished runs.
+        cell: Where to compare.
+        one: A policy.
+        other: The policy that is subtracted.
+        measure: Returns the number of a run that is compared.
+    """
     ones, others = (
         {seed: measure(results[cell, policy, seed]) for seed in seeds_of(results, cell, policy)}
         for policy in (one, other)
@@ -68,20 +76,20 @@ def difference(
 
 
 def best_f1(results: Results) -> Claim:
-    """Claim 1: VAoI is the best of the four where data is skewed and energy scarce."""
+    """Judges claim 1: VAoI is the best of the four where data is skewed and energy scarce."""
     text = "F1 of VAoI is the best of the four where data is skewed (α = 0.1) and energy scarce (p_bc = 0.01, 0.1)."
     return _against_others(results, text, [(0.1, 0.01), (0.1, 0.1)], Series.late_f1, sign=1)
 
 
 def lowest_age(results: Results) -> Claim:
-    """Claim 2: VAoI has the lowest average version age."""
+    """Judges claim 2: VAoI has the lowest average version age."""
     text = "VAoI keeps the lowest average version age (here: an update received resets it)."
     cells = [(alpha, p) for alpha in ALPHAS for p in HARVESTS]
     return _against_others(results, text, cells, Series.age, sign=-1)
 
 
 def energy_ignores_alpha(results: Results) -> Claim:
-    """Claim 3: α does not change the energy used."""
+    """Judges claim 3: α does not change the energy used."""
     evidence, largest, complete = [], 0.0, True
     for policy in POLICIES:
         for p in HARVESTS:
@@ -98,7 +106,7 @@ def energy_ignores_alpha(results: Results) -> Claim:
 
 
 def gap_grows_with_harvest(results: Results) -> Claim:
-    """Claim 3, second half: the differences between policies are largest at p_bc = 1."""
+    """Judges claim 3, second half: the differences between policies are largest at p_bc = 1."""
     gaps: dict[float, float] = {}
     for p in HARVESTS:
         energy = [_mean_energy(results, (0.1, p), policy) for policy in POLICIES]
@@ -114,7 +122,7 @@ def gap_grows_with_harvest(results: Results) -> Claim:
 
 
 def vaoi_saves(results: Results) -> Claim:
-    """Claim 4: VAoI uses less energy than FedAvg."""
+    """Judges claim 4: VAoI uses less energy than FedAvg."""
     savings = {p: _saving(results, p) for p in HARVESTS}
     evidence = [f"α = 0.1, p_bc = {p:g}: saves {s.mean:.1%} {_range(s)}" for p, s in savings.items() if s is not None]
     found = [s for s in savings.values() if s is not None]
@@ -123,7 +131,7 @@ def vaoi_saves(results: Results) -> Claim:
 
 
 def saving_is_37_percent(results: Results) -> Claim:
-    """Claim 4, its figure: the largest saving is 37 %."""
+    """Judges claim 4, its figure: the largest saving is 37 %."""
     found = [s for s in (_saving(results, p) for p in HARVESTS) if s is not None]
     text = "The saving is up to 37 %."
     if len(found) < len(HARVESTS):
@@ -136,7 +144,7 @@ def saving_is_37_percent(results: Results) -> Claim:
 
 
 def odd_uses_slightly_less(results: Results) -> Claim:
-    """Claim 4, second half: FedBacys-Odd uses slightly less energy than VAoI."""
+    """Judges claim 4, second half: FedBacys-Odd uses slightly less energy than VAoI."""
     found = {p: difference(results, (0.1, p), "vaoi", "fedbacys-odd", Series.energy) for p in HARVESTS}
     evidence = [f"p_bc = {p:g}: VAoI minus FedBacys-Odd, units: {one}" for p, one in found.items() if one is not None]
     have = [one for one in found.values() if one is not None]

@@ -36,6 +36,10 @@ class Reached:
 def check_metric(metric: str, runs: Sequence[StudyRun]) -> None:
     """Checks that at least one run has a number of that name.
 
+    Args:
+        metric: Of the summary, or "late_f1".
+        runs: Of the study.
+
     Raises:
         ConfigError: If none has.
     """
@@ -49,7 +53,7 @@ def check_metric(metric: str, runs: Sequence[StudyRun]) -> None:
 def find_differences(
     runs: Sequence[StudyRun], axes: Sequence[str], metric: str, to: object
 ) -> list[tuple[Line, Interval]]:
-    """Returns what every other point of a study has more of a metric than a baseline, paired over common seeds.
+    """Returns how much more of a metric each other point has than a baseline, paired over common seeds.
 
     Args:
         runs: Of the study.
@@ -88,7 +92,11 @@ def find_differences(
 
 
 def read_baseline(to: object) -> dict[str, Any]:
-    """Returns values by setting of what a user names as a baseline: a policy, or values by setting."""
+    """Returns the values by setting of a baseline.
+
+    Args:
+        to: What a user names: a policy, or values by setting.
+    """
     if isinstance(to, Mapping):
         return {str(key).replace("__", "."): value for key, value in to.items()}
     if isinstance(to, str):
@@ -100,7 +108,12 @@ def read_baseline(to: object) -> dict[str, Any]:
 
 
 def find_reached(line: Line, f1: float) -> Reached:
-    """Returns what it took the runs of a point to reach an F1 score, by the evaluations that were made."""
+    """Returns what the runs of a point needed to reach an F1 score, by the evaluations that were made.
+
+    Args:
+        line: The runs of the point.
+        f1: The score to reach.
+    """
     energy, epochs = [], []
     for run in line.runs:
         columns = run.series.epochs

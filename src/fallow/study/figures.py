@@ -16,7 +16,12 @@ HATCHES = {"vaoi": None, "fedavg": "//", "fedbacys": "..", "fedbacys-odd": "xx"}
 
 
 def draw_figures(results: Results, folder: Path) -> list[Path]:
-    """Draws F1 and version age over epochs, and energy; returns the files."""
+    """Draws F1 and version age over epochs, and energy, and returns the files.
+
+    Args:
+        results: All finished runs.
+        folder: Where the files go.
+    """
     files = [
         *_grid(results, "f1", "F1 score", folder / "f1"),
         *_grid(results, "mean_age_delivered", "average version age, epochs", folder / "version-age"),

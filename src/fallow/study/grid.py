@@ -54,7 +54,12 @@ def build_grid(scale: Scale, seeds: int, settings: dict[str, Any] | None = None)
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
-    """Returns the settings of `one`, with those of `two` in their place where both have them."""
+    """Returns the settings of both tables; where both have a setting, that of the second.
+
+    Args:
+        one: Settings, by section.
+        two: Settings, by section.
+    """
     both = dict(one)
     for key, value in two.items():
         both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value

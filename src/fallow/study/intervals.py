@@ -15,7 +15,7 @@ class Interval:
     """A mean and its 95 % interval; without at least two values there is no interval.
 
     Attributes:
-        mean: Of the values; NaN of none.
+        mean: Of the values; NaN without values.
         low: Lower end; −∞ without an interval.
         high: Upper end; +∞ without an interval.
         count: How many values.
@@ -32,7 +32,11 @@ class Interval:
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Returns the mean of paired differences with Student's 95 % interval."""
+    """Returns the mean of paired differences with Student's 95 % interval.
+
+    Args:
+        values: The differences. Without any, the mean is NaN.
+    """
     array = np.asarray(values, dtype=np.float64)
     count = array.size
     mean = float(array.mean()) if count else float("nan")
@@ -45,12 +49,21 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def paired(ones: Mapping[Key, float], others: Mapping[Key, float]) -> Interval:
-    """Returns the differences `ones` − `others` over the keys, such as seeds, that both have."""
+    """Returns the differences `ones` − `others` over the keys that both have.
+
+    Args:
+        ones: Numbers by key, such as a seed.
+        others: The numbers that are subtracted, by key.
+    """
     return interval([ones[key] - others[key] for key in ones if key in others])
 
 
 def all_positive(intervals: Sequence[Interval]) -> Verdict:
-    """Decides 'all of these are above zero': no if one surely is not, yes if all surely are."""
+    """Returns the verdict on 'all of these are above zero': no if one surely is not, yes if all surely are.
+
+    Args:
+        intervals: Of the differences.
+    """
     if not intervals:
         return "not decided"
     if any(one.high < 0 for one in intervals):

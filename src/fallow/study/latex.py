@@ -45,7 +45,11 @@ def to_latex(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int)
 
 
 def escape(text: str) -> str:
-    """Returns a text as LaTeX prints it; line breaks become spaces."""
+    """Returns a text so that LaTeX prints it. Line breaks become spaces.
+
+    Args:
+        text: Any text.
+    """
     return "".join(ESCAPES.get(letter, letter) for letter in " ".join(text.split()))
 
 

@@ -52,7 +52,11 @@ class StudyRun:
         return int(self.settings["seed"])
 
     def measure(self, metric: str) -> float | None:
-        """Returns a number of the summary, or "late_f1"; None where it was not measured."""
+        """Returns a number of the run; None where it was not measured.
+
+        Args:
+            metric: A key of the summary, or "late_f1".
+        """
         if metric == LATE_F1:
             value = self.series.late_f1() if self.summary.get("f1") is not None else None
         else:
@@ -74,6 +78,9 @@ def read_members(directories: Sequence[Path]) -> tuple[list[StudyRun], list[Path
     """Returns the finished runs among some directories, with their points, and the directories of the others.
 
     Nothing that a config names is loaded: a module may be gone.
+
+    Args:
+        directories: Of runs, finished or not.
 
     Raises:
         RunDirectoryError: If a file of a run can't be read.
@@ -111,13 +118,21 @@ def find_points(tables: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def find_varying(tables: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Returns the keys whose values are not the same in all tables, in the order in which they first appear."""
+    """Returns the keys whose values are not the same in all tables, in the order in which they first appear.
+
+    Args:
+        tables: Settings by key, a table for each run.
+    """
     keys = dict.fromkeys(key for table in tables for key in table)
     return [key for key in keys if any(table.get(key) != tables[0].get(key) for table in tables)]
 
 
 def show_value(value: Any) -> str:
-    """Returns a setting in few letters; a setting that a run does not have is a dash."""
+    """Returns a setting in a few letters. A setting that a run does not have is a dash.
+
+    Args:
+        value: Of the setting.
+    """
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -34,7 +34,11 @@ class Column:
     ages: str | None = None
 
     def values(self, runs: Sequence[StudyRun]) -> list[float]:
-        """Returns the numbers of those runs that measured this."""
+        """Returns the numbers of this column, for those runs that measured it.
+
+        Args:
+            runs: Of the study.
+        """
         own = [run for run in runs if self.ages is None or _kind_of_ages(run) == self.ages]
         return [value for value in (run.measure(self.metric) for run in own) if value is not None]
 
@@ -78,6 +82,9 @@ def choose_columns(runs: Sequence[StudyRun]) -> list[Column]:
     """Returns the metrics that any of the runs measured.
 
     Ages that were counted by different distances can't be compared, so each kind has a column that says which it is.
+
+    Args:
+        runs: Of the study.
     """
     kinds = dict.fromkeys(_kind_of_ages(run) for run in runs if run.measure(AGE) is not None)
     ages = [Column("mean age", AGE, 2)]
@@ -88,7 +95,12 @@ def choose_columns(runs: Sequence[StudyRun]) -> list[Column]:
 
 
 def show_cells(lines: Sequence[Line], columns: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
-    """Returns the headings and the cells of an overview, as text; the last column counts seeds."""
+    """Returns the headings and the cells of an overview, as text. The last column counts seeds.
+
+    Args:
+        lines: The runs of each point.
+        columns: As `choose_columns` returns them.
+    """
     keys = list(lines[0].point) if lines else []
     headings = [*(key.removesuffix(".name") for key in keys), *(column.heading for column in columns), "seeds"]
     rows = []
@@ -100,7 +112,12 @@ def show_cells(lines: Sequence[Line], columns: Sequence[Column]) -> tuple[list[s
 
 
 def mean_and_spread(values: Sequence[float], digits: int) -> str:
-    """Returns the mean of some runs, and the standard deviation over them where there are several."""
+    """Returns the mean, and with several values the standard deviation, as text.
+
+    Args:
+        values: One for each run.
+        digits: After the decimal point.
+    """
     mean = f"{np.mean(values):,.{digits}f}"
     return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):,.{digits}f}"
 

@@ -89,7 +89,7 @@ def plan_paper(
 
 
 def run_paper(planned: PaperPlan, workers: int = 0, observer: Observer | None = None) -> PaperResult:
-    """Carries out the study, judges the paper's claims, and draws its figures.
+    """Carries out the study, judges the paper's claims, draws its figures, and returns the result.
 
     Args:
         planned: Its runs; what is finished is kept.
@@ -109,7 +109,11 @@ def run_paper(planned: PaperPlan, workers: int = 0, observer: Observer | None = 
 
 
 def count_numbers(run: PlannedRun) -> tuple[int, int]:
-    """Returns how many numbers a feature and a model of a run have."""
+    """Returns how many numbers a feature vector and a model of a run have.
+
+    Args:
+        run: Its experiment names the dataset and the model.
+    """
     from fallow.simulation.engine import Engine
 
     learner = Engine(run.experiment, workers=1).learner

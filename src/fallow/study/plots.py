@@ -30,7 +30,7 @@ MOST_COLUMNS = 3
 
 
 def draw_lines(runs: Sequence[StudyRun], axes: Sequence[str], what: str, against: str) -> "Figure":
-    """Returns a figure with a panel for each point but for the policy, and a line with a band for each policy.
+    """Returns a figure with a panel for each point, and in it a line with a band for each policy.
 
     Args:
         runs: Of the study; those that did not measure both are left out.

@@ -46,7 +46,11 @@ class Series:
         return float(self.epochs["energy_total"][-1])
 
     def age(self, reset: str = "delivered") -> float:
-        """Returns the mean version age over clients and epochs."""
+        """Returns the mean version age over clients and epochs.
+
+        Args:
+            reset: When an age is reset: "delivered" or "selected".
+        """
         return float(self.epochs[f"mean_age_{reset}"].mean())
 
 
@@ -55,17 +59,31 @@ Results = dict[tuple[Cell, str, int], Series]
 
 
 def read_results(runs: Iterable[PlannedRun]) -> Results:
-    """Returns the finished runs."""
+    """Returns the finished runs.
+
+    Args:
+        runs: Those that are not finished are left out.
+    """
     return {_key(run.point): read_series(run.directory) for run in runs if is_finished(run.directory)}
 
 
 def read_series(directory: Path) -> Series:
-    """Returns a run over its epochs."""
+    """Returns the numbers of a run over its epochs.
+
+    Args:
+        directory: Of the run.
+    """
     return Series(read_epochs(directory))
 
 
 def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:
-    """Returns the seeds for which a cell has a run of every policy named."""
+    """Returns the seeds for which a cell has a run of every policy named.
+
+    Args:
+        results: All finished runs.
+        cell: Where to look.
+        *policies: Names of policies.
+    """
     found = [{seed for own, policy, seed in results if (own, policy) == (cell, name)} for name in policies]
     return sorted(set.intersection(*found)) if found else []
 

@@ -46,7 +46,13 @@ VARIANTS = (
 
 
 def plan_variants(shared: dict[str, Any], seeds: int, folder: Path) -> list[tuple[Variant, list[PlannedRun]]]:
-    """Returns the runs of every variant, a seed each."""
+    """Returns the runs of every variant, one for each seed.
+
+    Args:
+        shared: Settings of all runs, by section.
+        seeds: How many, from 0.
+        folder: Where the runs go.
+    """
     planned = []
     for number, variant in enumerate(VARIANTS):
         settings = merged(_cell(shared, variant.policy), variant.settings)
@@ -55,13 +61,24 @@ def plan_variants(shared: dict[str, Any], seeds: int, folder: Path) -> list[tupl
 
 
 def plan_defaults(shared: dict[str, Any], seeds: int, folder: Path) -> dict[str, list[PlannedRun]]:
-    """Returns the runs that the variants are compared with, by policy."""
+    """Returns the runs that the variants are compared with, by policy.
+
+    Args:
+        shared: Settings of all runs, by section.
+        seeds: How many, from 0.
+        folder: Where the runs go.
+    """
     policies = dict.fromkeys(variant.policy for variant in VARIANTS)
     return {policy: plan(_cell(shared, policy), {"seed": list(range(seeds))}, folder / policy) for policy in policies}
 
 
 def compare_variant(variant: list[PlannedRun], default: list[PlannedRun]) -> list[str]:
-    """Returns what a reading changes: F1, units and mean age, as differences paired over the seeds that finished."""
+    """Returns what a reading changes: F1, units and mean age, as differences paired over the seeds that finished.
+
+    Args:
+        variant: The runs of the variant.
+        default: The runs that they are compared with.
+    """
     ones, others = (
         {run.point["seed"]: read_series(run.directory) for run in runs if is_finished(run.directory)}
         for runs in (variant, default)

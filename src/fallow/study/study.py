@@ -169,7 +169,11 @@ class Study:
         return write_report(directories, Path(out) if out is not None else self.directory / "report")
 
     def cells(self, by: str | Iterable[str] | None = None) -> tuple[list[str], list[list[str]]]:
-        """Returns the headings and the rows of the table as text, as people read it."""
+        """Returns the headings and the rows of the table, as text.
+
+        Args:
+            by: The settings that tell points apart; None: all that vary.
+        """
         headings, rows, _ = self._cells(by)
         return headings, rows
 

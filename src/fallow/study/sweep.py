@@ -127,7 +127,16 @@ def study_runs(
     shard: Shard | None = None,
     observer: Observer | None = None,
 ) -> tuple[SweepResult, Study]:
-    """Carries out planned runs and returns what came of it; the arguments are those of `execute`."""
+    """Carries out planned runs, and returns the result and the study.
+
+    Args:
+        runs: What to carry out.
+        out: The folder of the sweep.
+        workers: Runs at a time; 0: one for each processor.
+        ray: The address of a Ray cluster; None: this machine without Ray.
+        shard: The share of the runs to carry out; None: all.
+        observer: Hears how the runs go.
+    """
     result = execute(runs, out, workers=workers, ray=ray, shard=shard, observer=observer)
     return result, make_study(out, [run.directory for run in runs], result.failures)
 

@@ -43,7 +43,11 @@ def list_axes(axes: Mapping[str, Any], also: Iterable[str] = ()) -> Grid:
 
 
 def list_values(setting: str, values: Any) -> list[Any]:
-    """Returns the values of an axis; a range, an array or a generator will do as well as a list.
+    """Returns the values of an axis as a list.
+
+    Args:
+        setting: The axis, for error messages.
+        values: A list, a range, an array or a generator.
 
     Raises:
         ConfigError: If it is a single value.
@@ -58,6 +62,9 @@ def name_axes(grid: Grid) -> Grid:
     """Returns a grid in which a section that is chosen by plain names alone is an axis of names.
 
     So ``policy=["vaoi", "fedavg"]`` is the same grid, in the same directories, as ``--grid policy.name=vaoi,fedavg``.
+
+    Args:
+        grid: Values by setting or section.
     """
     named: Grid = {}
     for key, values in grid.items():
@@ -69,6 +76,9 @@ def name_axes(grid: Grid) -> Grid:
 
 def check_axes(grid: Grid) -> None:
     """Checks that every axis has values, each once.
+
+    Args:
+        grid: Values by setting or section.
 
     Raises:
         ConfigError: If one has not, or a section and a setting of it are two axes.
@@ -87,6 +97,10 @@ def label_values(setting: str, values: list[Any]) -> list[Any]:
     """Returns how the values of an axis are shown: those of a section in a few letters, others as they are.
 
     Where two classes of the same name would look the same, the name of their module stands before it.
+
+    Args:
+        setting: The axis: a setting, or a section such as "policy".
+        values: Of the axis.
     """
     if setting not in CHOOSING:
         return values

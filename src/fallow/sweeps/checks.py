@@ -18,6 +18,9 @@ SPREADING = ("compute.strategy", "compute.workers")
 def check_directories(runs: Iterable[PlannedRun]) -> None:
     """Checks that every run can begin, or go on, in its directory.
 
+    Args:
+        runs: With their directories, which need not exist.
+
     Raises:
         RunDirectoryError: If a directory is a file or holds a run of another experiment.
     """
@@ -56,7 +59,11 @@ def find_difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str | 
 
 
 def check_inputs(experiments: Iterable[Experiment]) -> None:
-    """Reads every trace and every dataset once: what is missing or wrong is said before anything runs."""
+    """Reads every trace and every dataset once, so that a missing or wrong one is found before anything runs.
+
+    Args:
+        experiments: What will be run.
+    """
     read: set[str] = set()
     for experiment in experiments:
         harvest, sizes = experiment.build("energy", "model"), (experiment.clients, experiment.slots_per_epoch)

@@ -50,7 +50,7 @@ def execute(
     shard: Shard | None = None,
     observer: Observer | None = None,
 ) -> SweepResult:
-    """Carries out what is left of the runs, and writes the table of all that are finished.
+    """Carries out what is left of the runs, writes the table of all that are finished, and returns the result.
 
     Args:
         runs: Every run of the grid.

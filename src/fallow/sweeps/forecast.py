@@ -32,7 +32,7 @@ class Forecast:
 
 
 def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
-    """Times one run for each kind, of those that differ by more than their seed.
+    """Returns about how long runs take. Of runs that differ only by their seed, one is timed.
 
     Args:
         runs: Of which some may be finished.
@@ -57,6 +57,9 @@ def estimate_seconds(experiment: Experiment) -> float:
     The run is lived through without learning, which takes a second at most for the paper's numbers and counts its
     trainings, its new models (each is probed, where ages or the policy need it) and its evaluations. Then one of each
     is timed.
+
+    Args:
+        experiment: Of the run.
     """
     quiet = experiment.output.model_copy(update={"events": False})
     dry = experiment.learning.model_copy(update={"mode": "none"})

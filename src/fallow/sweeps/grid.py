@@ -41,6 +41,9 @@ def read_grid(path: Path | None, settings: Iterable[str], axes: Iterable[str]) -
         path: A config with a table [grid], or without; None for the defaults.
         settings: ``key=value``, for every run.
         axes: ``key=value,value,…``; they stand in for an axis of the same name in the file.
+
+    Raises:
+        ConfigError: A setting or an axis is not of the right form, or the file can't be read.
     """
     shared = read_settings(path)
     table = shared.pop("grid", {})
@@ -95,7 +98,11 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
 
 
 def run_name(point: Mapping[str, Any]) -> str:
-    """Returns the name of a run's directory: its place in the grid, as in ``name=vaoi,seed=0``."""
+    """Returns the name of a run's directory: its place in the grid, as in ``name=vaoi,seed=0``.
+
+    Args:
+        point: Values by setting.
+    """
     short = {key: key.rpartition(".")[2] for key in point}
     clash = {name for name in short.values() if list(short.values()).count(name) > 1}
     parts = (f"{key if short[key] in clash else short[key]}={value}" for key, value in point.items())

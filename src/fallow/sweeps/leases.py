@@ -27,9 +27,18 @@ GRACE_SECONDS = 5.0
 
 @contextmanager
 def lease_folder(out: Path) -> Iterator[tuple[Path, float]]:
-    """Makes a folder for leases in a sweep's folder; yields it, and from when on they may be given.
+    """Makes a folder for leases in a sweep's folder.
 
-    The leases of an earlier sweep go: if any of its workers are still there, that ends them.
+    The leases of an earlier sweep are removed. If any of its workers are still there, that ends them.
+
+    Args:
+        out: The sweep's folder, which is made if it is not there.
+
+    Yields:
+        The folder, and the time on `time.monotonic` from which leases may be given.
+
+    Raises:
+        RunDirectoryError: The folder can't be written to.
     """
     folder = out / f"{PREFIX}{uuid4().hex}"
     try:
@@ -47,7 +56,14 @@ def lease_folder(out: Path) -> Iterator[tuple[Path, float]]:
 
 
 def give_lease(folder: Path) -> Path:
-    """Makes a lease; `take_lease` ends it."""
+    """Makes a lease and returns its file; `take_lease` ends it.
+
+    Args:
+        folder: Of the leases.
+
+    Raises:
+        RunDirectoryError: Another sweep has taken over, or the folder can't be written to.
+    """
     lease = folder / uuid4().hex
     try:
         lease.touch()
@@ -59,12 +75,22 @@ def give_lease(folder: Path) -> Path:
 
 
 def take_lease(lease: Path) -> None:
-    """Takes a lease away; who had it ends."""
+    """Removes a lease. The worker that had it ends.
+
+    Args:
+        lease: As `give_lease` returned it.
+    """
     lease.unlink(missing_ok=True)
 
 
 def report(lease: Path, epochs: int, node: str) -> None:
-    """Writes into its lease how far a worker is and where. Without its lease the process ends here."""
+    """Writes into a worker's lease how far it is and where. If the lease is gone, the process ends here.
+
+    Args:
+        lease: As `give_lease` returned it.
+        epochs: How many are done.
+        node: The id of the worker's node.
+    """
     try:
         with lease.open("r+", encoding="utf-8") as file:  # not "w", which would bring back a lease that is gone
             file.write(f"{epochs:09} {node}")
@@ -73,7 +99,14 @@ def report(lease: Path, epochs: int, node: str) -> None:
 
 
 def read_report(lease: Path) -> tuple[int | None, str]:
-    """Returns how far a worker is and on which node; None while it has not begun, or nobody can tell."""
+    """Returns how many epochs a worker has done, and the id of its node.
+
+    Args:
+        lease: As `give_lease` returned it.
+
+    Returns:
+        None and an empty id while the worker has not begun, or if the lease can't be read.
+    """
     try:
         epochs, node = lease.read_text(encoding="utf-8").split()
         return int(epochs), node

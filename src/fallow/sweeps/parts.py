@@ -13,18 +13,32 @@ CHOOSING = tuple(dict.fromkeys(choice.section for choice in CHOICES))
 
 
 def own_settings(section: str) -> dict[str, Any]:
-    """Returns the settings of a section that are there whatever it chooses, with their defaults."""
+    """Returns the settings that a section always has, whatever it chooses, with their defaults.
+
+    Args:
+        section: Such as "policy".
+    """
     fields = SECTIONS[section].model_fields
     return {name: field.default for name, field in fields.items() if name != "parts"}
 
 
 def is_complete(value: object) -> bool:
-    """Returns whether a value is an instance: it has all of its options, so that a section adds nothing to it."""
+    """Returns whether a value is an instance. It has all of its options, so that a section adds nothing to it.
+
+    Args:
+        value: Of an axis: a name, a table, a class, a function or an instance.
+    """
     return not isinstance(value, str | Mapping | type | FunctionType)
 
 
 def label(section: str, value: object, *, full: bool = False) -> str:
-    """Returns a part in a few letters, as in ``vaoi(k=5)``; if `full`, with the module of a class of the user's."""
+    """Returns a part in a few letters, as in ``vaoi(k=5)``.
+
+    Args:
+        section: Such as "policy".
+        value: The part: a name, a table, a class or an instance.
+        full: Whether to show the module of a user's class.
+    """
     field = choices_in(section)[0].field
     table = dict(as_table(section, value))
     name = str(table.pop(field, own_settings(section)[field]))
@@ -35,7 +49,11 @@ def label(section: str, value: object, *, full: bool = False) -> str:
 
 
 def given_settings(experiment: Experiment) -> dict[str, Any]:
-    """Returns what an experiment sets, by section; a section that sets anything also names what it chooses."""
+    """Returns what an experiment sets, by section. A section that sets anything also names what it chooses.
+
+    Args:
+        experiment: What is asked about; the defaults that it keeps are left out.
+    """
     chosen = experiment.table()
     settings = experiment.given
     for choice in CHOICES:

@@ -49,7 +49,7 @@ class RunProgress:
 def carry_out(
     experiment: Experiment, directory: Path, on_epoch: Callable[[int], None], workers: int | None = 1
 ) -> None:
-    """Begins a run, or goes on with it.
+    """Begins a run, or goes on with it, and writes its epochs.
 
     Args:
         experiment: What to run.
@@ -81,7 +81,7 @@ def answer(
     seconds: float = REPORT_SECONDS,
     workers: int | None = 1,
 ) -> tuple[int, bool, str | None]:
-    """Carries out a run; returns the epochs done, whether it is finished, and why not.
+    """Carries out a run. Returns the epochs done, whether it is finished, and why not.
 
     Args:
         read: Returns the experiment.
@@ -128,7 +128,12 @@ def _run_one_here(run: PlannedRun, hear: Callable[[RunProgress], None]) -> None:
 
 
 def run_all(runs: list[PlannedRun], processes: int) -> Generator[RunProgress, None, None]:
-    """Carries out runs, so many at a time, and yields how they go. Closing the iterator ends the processes."""
+    """Carries out runs in processes of their own, and yields how they go. Closing the iterator ends the processes.
+
+    Args:
+        runs: What to carry out.
+        processes: How many at a time.
+    """
     waiting = deque((run, 1) for run in runs)
     busy: dict[Connection, tuple[BaseProcess, PlannedRun, int]] = {}
     idle: list[tuple[Connection, BaseProcess]] = []
@@ -191,7 +196,11 @@ def _main_hidden() -> Iterator[None]:
 
 
 def serve(pipe: Connection) -> None:
-    """A worker: carries out each run that it is sent, and says how it goes."""
+    """Carries out each run that comes through a pipe, and reports how it goes. This is what a worker does.
+
+    Args:
+        pipe: To the process of the sweep.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
     while True:

@@ -12,11 +12,21 @@ class Watch(Protocol):
     """Hears of the runs that are under way."""
 
     def advance(self, name: str, done: int, epochs: int) -> None:
-        """Hears that `done` of the `epochs` of a run are done."""
+        """Hears how far a run is.
+
+        Args:
+            name: Of the run.
+            done: Epochs that are done.
+            epochs: Epochs that the run has.
+        """
         ...
 
     def end(self, name: str) -> None:
-        """Hears that a run has come to its end, well or not."""
+        """Hears that a run has ended, well or not.
+
+        Args:
+            name: Of the run.
+        """
         ...
 
 
@@ -54,7 +64,13 @@ class OnScreen:
             sys.stderr.write(f"{sentence}\n")
 
     def watch(self, left: int, total: int, epochs: int) -> AbstractContextManager[Watch]:
-        """Returns the bars."""
+        """Returns the bars.
+
+        Args:
+            left: How many runs are carried out now.
+            total: How many there are with those that are finished already.
+            epochs: Of those that are left, all in all.
+        """
         return Bars(left, total, epochs, show=self._show)
 
 
@@ -79,7 +95,13 @@ class Bars:
         self._whole.close()
 
     def advance(self, name: str, done: int, epochs: int) -> None:
-        """Moves the bar of a run, and that of the whole."""
+        """Moves the bar of a run, and that of the whole.
+
+        Args:
+            name: Of the run.
+            done: Epochs that are done.
+            epochs: Epochs that the run has.
+        """
         if name not in self._bars:
             self._bars[name] = self._whole.task(name, epochs)
         step = done - self._done.get(name, 0)

@@ -1,4 +1,4 @@
-"""How Fallow comes to a Ray cluster: quickly, quietly, and listening to nobody else."""
+"""The connection to a Ray cluster: quick, quiet, and closed to other machines."""
 
 import logging
 import os
@@ -40,7 +40,14 @@ class ClusterError(FallowError):
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Joins a cluster, or starts Ray on this machine alone for 'local', and yields the module; in the end leaves it."""
+    """Joins a Ray cluster, yields the module `ray`, and leaves the cluster at the end.
+
+    Args:
+        address: Of the cluster; "local" starts Ray on this machine alone.
+
+    Raises:
+        ClusterError: Ray is not installed, or the cluster can't be joined or is gone.
+    """
     os.environ.update(SETTINGS)
     options = _stay_local() if address == "local" else {}
     try:
@@ -90,13 +97,17 @@ def _knock(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
-        words = getattr(error, "strerror", None) or error
+        words = (isinstance(error, OSError) and error.strerror) or error
         raise ClusterError(
             f"No Ray cluster answers at {place}: {words}; start one with `ray start --head`, or name another."
         ) from error
 
 
 def reason(error: Exception) -> str:
-    """Returns the words of an error in one line; of a traceback, the last."""
+    """Returns what an error says, in one line. Of a traceback this is the last line.
+
+    Args:
+        error: Of Ray's.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)

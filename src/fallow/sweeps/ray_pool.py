@@ -111,7 +111,10 @@ class Cluster:
         self._task = ray.remote(num_cpus=1, max_retries=0)(serve_here)
 
     def check_nodes(self, folder: Path) -> None:
-        """Asks every node whether it can take part; one that does not answer is left to Ray.
+        """Asks every node whether it can take part. A node that does not answer is left to Ray.
+
+        Args:
+            folder: Of the leases, which every node must see.
 
         Raises:
             ClusterError: If one can't.
@@ -204,14 +207,23 @@ def find_fault(out: Path, mark: Path, version: str) -> str | None:
 
 
 def serve_here(lease: Path, toml: str, directory: Path, here: Path, version: str) -> Ending:
-    """The task: a run, on whichever node this is."""
+    """Carries out a run on the node that this is; the arguments are those of `serve`."""
     import ray
 
     return serve(ray.get_runtime_context().get_node_id(), lease, toml, directory, here, version)
 
 
 def serve(node: str, lease: Path, toml: str, directory: Path, here: Path, version: str) -> Ending:
-    """Carries out a run for as long as its lease is there."""
+    """Carries out a run for as long as its lease is there, and returns how it ended.
+
+    Args:
+        node: The id of this node.
+        lease: The worker's right to do it.
+        toml: The experiment.
+        directory: Of the run.
+        here: The working directory of the sweep.
+        version: Of Fallow, on the machine of the sweep.
+    """
     fault = find_fault(lease.parents[1], lease, version)
     if fault:
         return 0, False, fault

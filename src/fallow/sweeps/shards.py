@@ -23,6 +23,9 @@ class Shard:
     def parse(cls, text: str) -> "Shard":
         """Returns the shard that a text such as "1/4" names.
 
+        Args:
+            text: As in "1/4".
+
         Raises:
             ConfigError: If it is not two whole numbers, the first from 1 to the second.
         """
@@ -35,7 +38,11 @@ class Shard:
         return shard
 
     def share(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-        """Returns every n-th run, beginning with the i-th: the shards together have each run once."""
+        """Returns every n-th run, beginning with the i-th. The shards together have each run once.
+
+        Args:
+            runs: Of the whole sweep.
+        """
         return list(runs[self.number - 1 :: self.of])
 
     def __str__(self) -> str:

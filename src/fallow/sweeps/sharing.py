@@ -40,6 +40,11 @@ def known_to_any(section: str, shared: Mapping[str, Any], values: Iterable[objec
     """Returns the settings that a section may have with any of several choices, or with the one that it names itself.
 
     So an experiment with ``VAoI(reset="aggregated")`` can be compared with policies that have no reset.
+
+    Args:
+        section: Such as "policy".
+        shared: The settings of the section that all runs share.
+        values: The choices.
     """
     tables = [{**shared, **as_table(section, value)} for value in values]
     if any(choice.field in shared for choice in choices_in(section)):
@@ -49,6 +54,10 @@ def known_to_any(section: str, shared: Mapping[str, Any], values: Iterable[objec
 
 def known_options(section: str, table: Mapping[str, Any]) -> set[str]:
     """Returns the settings that a section may have with what it chooses: its own, and those options.
+
+    Args:
+        section: Such as "policy".
+        table: The settings of the section, with the name that it chooses.
 
     Raises:
         ConfigError: If a name stands for nothing.
@@ -84,7 +93,11 @@ class ChosenSections:
                 self._known[section] = known_to_any(section, self._tables[section], chosen)
 
     def settings_at(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the settings of the run at a point of the grid: values by setting or section."""
+        """Returns the settings of the run at a point of the grid.
+
+        Args:
+            point: Values by setting or section.
+        """
         settings = deepcopy(dict(self._shared))
         for section, table in self._tables.items():
             settings[section] = fit_section(section, table, self._choice(section, point), self._known[section])

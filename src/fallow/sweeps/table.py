@@ -16,7 +16,11 @@ TABLE = "table.csv"
 
 
 def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
-    """Returns a row for each finished run: its place in the grid, then its summary."""
+    """Returns a row for each finished run: its place in the grid, then its summary.
+
+    Args:
+        runs: Of a sweep; those that are not finished are left out.
+    """
     rows = []
     for run in runs:
         if is_finished(run.directory):
@@ -44,7 +48,12 @@ def update_table(path: Path, runs: Sequence[PlannedRun]) -> list[dict[str, Any]]
 
 
 def write_table(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Writes rows as CSV in one step, also where several processes write the same file."""
+    """Writes rows as CSV in one step. Several processes may write the same file.
+
+    Args:
+        path: The file, which is replaced if it is there.
+        rows: Values by column; a row need not have all columns.
+    """
     file = io.StringIO()
     writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
     writer.writeheader()

@@ -28,8 +28,8 @@ class Reading(NamedTuple):
         units: Stored.
         training: The owner is in training.
         unsent: It has a finished update that waits for energy.
-        finishing: The last batch of its training runs in this very slot.
-        sending: It sends an update in this very slot.
+        finishing: The last batch of its training runs in this slot.
+        sending: It sends an update in this slot.
         paid: It could pay for its probe.
     """
 
@@ -58,20 +58,43 @@ class OpenBattery(Protocol):
         ...
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
-        """Lives through what came before an epoch, without orders."""
+        """Lives through what came before an epoch, without orders, and yields what happens.
+
+        Args:
+            epoch: The first epoch that is not lived through, from 0.
+        """
         ...
 
     def look(self, epoch: int) -> Reading:
-        """Returns how things stand when an epoch begins; changes nothing."""
+        """Returns how things stand when an epoch begins. Changes nothing.
+
+        Args:
+            epoch: t, from 0.
+        """
         ...
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
-        """Lives through an epoch. What an event asks for is done before the next one is asked for."""
+        """Lives through an epoch, and yields what happens.
+
+        The caller does what an event asks for before it asks for the next one.
+
+        Args:
+            epoch: t, from 0.
+            start: Called in every slot, to ask whether the client starts. Without it, it starts as soon as it can.
+            selected: Whether the client may train.
+        """
         ...
 
 
 class Battery(Protocol):
-    """The numbers of a battery: units that it holds, that a training and an upload cost, and its slots to an epoch."""
+    """The numbers of a battery.
+
+    Attributes:
+        capacity: E_max, the units that it holds.
+        train_cost: κ, the units that a training costs.
+        transmit_cost: Units that an upload costs.
+        slots_per_epoch: S.
+    """
 
     @property
     def capacity(self) -> int: ...  # noqa: D102

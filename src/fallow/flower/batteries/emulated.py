@@ -24,7 +24,11 @@ class Emulated:
         clients: N, for the model.
         seed: Of the harvest.
         slots_per_epoch: S.
-        capacity: E_max; likewise initial, train_cost (κ: also slots), transmit_cost, probe_cost, in units.
+        capacity: E_max, in units.
+        initial: Units stored at the beginning.
+        train_cost: κ, the units that a training costs, and the slots that it takes.
+        transmit_cost: Units that an upload costs.
+        probe_cost: Units that a probe costs.
         starts_per_epoch: Most trainings started in an epoch; 0 is no limit.
     """
 
@@ -42,7 +46,12 @@ class Emulated:
 
     @classmethod
     def of(cls, experiment: Experiment, number: int) -> "Emulated":
-        """Returns the battery that a client has in an experiment."""
+        """Returns the battery that a client has in an experiment.
+
+        Args:
+            experiment: With the energy model, the costs and the seed.
+            number: Of the client, from 0.
+        """
         physics = experiment.build_physics(experiment.build("policy"))
         return cls(
             energy=experiment.build("energy", "model"),
@@ -59,7 +68,7 @@ class Emulated:
         )
 
     def open(self, state: "EmulatedState | None" = None, *, probes: bool, ideal: bool) -> "OpenEmulated":
-        """Returns the battery in use: a world of one client."""
+        """Returns the battery in use: a world of one client. The arguments are those of `Battery.open`."""
 
         def one(value: int) -> NDArray[np.int32]:
             return np.array([value], dtype=np.int32)
@@ -119,12 +128,22 @@ class OpenEmulated:
         return EmulatedState(self.world.state, self.lived)
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
-        """Lives through the epochs in which nobody called. An update that is due is paid for, and kept for later."""
+        """Lives through the epochs in which no order came. An update that is due is paid for, and kept for later.
+
+        Args:
+            epoch: The first epoch that is not lived through, from 0.
+        """
         while self.lived < epoch - 1:
             yield from self.live(self.lived + 1, None, selected=False)
 
     def look(self, epoch: int) -> Reading:
-        """Looks ahead into the first slot: the harvest is known, so a world in the same state can live through it."""
+        """Returns how things stand in the first slot of an epoch.
+
+        The harvest is known in advance, so a world in the same state can live through that slot.
+
+        Args:
+            epoch: t, from 0.
+        """
         ahead = World(self.world.physics, self.world.state.copy())
         opened = ahead.open_epoch(epoch, self._harvest(epoch), record_events=False)
         return Reading(
@@ -137,7 +156,10 @@ class OpenEmulated:
         )
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
-        """Lives through an epoch at once, and then says what happened."""
+        """Lives through an epoch at once, and then yields what happened.
+
+        The arguments are those of `OpenBattery.live`.
+        """
         opened = self.world.open_epoch(epoch, self._harvest(epoch))
         lived = self.world.run_slots(opened, np.array([selected]), start)
         self.lived = epoch

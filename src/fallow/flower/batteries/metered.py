@@ -30,26 +30,26 @@ class WallClock:
 
     @property
     def capacity(self) -> int:
-        """E_max."""
+        """E_max, the units that the battery holds."""
         return self.emulated.capacity
 
     @property
     def train_cost(self) -> int:
-        """κ."""
+        """κ, the units that a training costs."""
         return self.emulated.train_cost
 
     @property
     def transmit_cost(self) -> int:
-        """Of an upload."""
+        """Units that an upload costs."""
         return self.emulated.transmit_cost
 
     @property
     def slots_per_epoch(self) -> int:
-        """S."""
+        """S, the slots of an epoch."""
         return self.emulated.slots_per_epoch
 
     def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":
-        """Returns the battery in use."""
+        """Returns the battery in use. The arguments are those of `Battery.open`."""
         units = min(self.emulated.initial, self.emulated.capacity)
         kept = state or MeteredState(units=units, began=time.time())
         panel = _Panel(self.emulated, self.slot_seconds, kept)
@@ -65,7 +65,8 @@ class Metered:
     Attributes:
         meter: Reads the level, in the unit that the other numbers are in.
         capacity: The level of a full battery.
-        train_cost: What must be there before a training; likewise transmit_cost, before an upload.
+        train_cost: The level that must be there before a training.
+        transmit_cost: The level that must be there before an upload.
         slots_per_epoch: How often a selected client looks at its battery before it declines; the server's own number
             if the policy decides slot by slot.
         slot_seconds: How long it waits in between.
@@ -79,7 +80,7 @@ class Metered:
     slot_seconds: float = 0.0
 
     def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":
-        """Returns the battery in use."""
+        """Returns the battery in use. The arguments are those of `Battery.open`."""
         kept = state or MeteredState()
         return OpenMetered(self, _Meter(self.meter), self.slots_per_epoch, self.slot_seconds, kept, ideal=ideal)
 
@@ -129,15 +130,18 @@ class OpenMetered:
         return self._source.kept_in(MeteredState(self.lived, self._unsent))
 
     def catch_up(self, epoch: int) -> Iterator[Event]:
-        """Nothing happens without orders."""
+        """Yields nothing: nothing happens without orders."""
         return iter(())
 
     def look(self, epoch: int) -> Reading:
-        """Reads the level."""
+        """Reads the level, and returns how things stand."""
         return Reading(self._source.level(), unsent=self._unsent)
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
-        """Sends what waits; then, if selected, trains as soon as there is enough, and sends that."""
+        """Sends what waits. Then, if selected, trains as soon as there is enough energy, and sends that.
+
+        The arguments are those of `OpenBattery.live`.
+        """
         first = epoch * self._slots
         yield from self._send(first)
         for slot_in_epoch in range(self._slots if selected and not self._unsent else 0):

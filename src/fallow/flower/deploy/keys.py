@@ -37,7 +37,7 @@ class KeyFileError(FallowError):
 
 
 def make_keys(directory: Path, nodes: int, hosts: Iterable[str] = (), days: int = 365) -> list[Path]:
-    """Makes what is missing of a federation's keys; what is there is never written over.
+    """Makes those of a federation's keys that are missing. What is there is never overwritten.
 
     Args:
         directory: Where they are kept. It gets ca.key and ca.crt, server.key and server.crt, and for each node its
@@ -49,6 +49,9 @@ def make_keys(directory: Path, nodes: int, hosts: Iterable[str] = (), days: int 
 
     Returns:
         The files that were made.
+
+    Raises:
+        KeyFileError: Half a pair of keys is missing, a file can't be read or written, or a host is not valid.
     """
     names = [_host(host) for host in hosts]
     until = datetime.now(UTC) + timedelta(days=days)
@@ -60,7 +63,11 @@ def make_keys(directory: Path, nodes: int, hosts: Iterable[str] = (), days: int 
 
 
 def node_name(number: int) -> str:
-    """Returns what the private key of a node is called."""
+    """Returns the file name of a node's private key.
+
+    Args:
+        number: Of the node, from 0.
+    """
     return f"node-{number:02d}"
 
 
@@ -127,7 +134,7 @@ def _make_server(directory: Path, names: list[x509.GeneralName], until: datetime
 
 
 def _check_server(directory: Path, names: list[x509.GeneralName]) -> None:
-    """Refuses a certificate that does not name the server as it was told: nodes would not trust it there."""
+    """Raises KeyFileError if a certificate lacks a name of the server: nodes would not trust the server there."""
     private, public = directory / f"{SERVER}.key", directory / f"{SERVER}.crt"
     certificate = _read(public, x509.load_pem_x509_certificate)
     lists = [one.value for one in certificate.extensions if isinstance(one.value, x509.SubjectAlternativeName)]
@@ -169,7 +176,7 @@ def _host(host: str) -> x509.GeneralName:
 
 
 def _missing(private: Path, public: Path) -> bool:
-    """Tells whether a pair has to be made; half a pair is an error."""
+    """Returns whether a pair of keys has to be made. Half a pair raises KeyFileError."""
     there = [path for path in (private, public) if path.exists()]
     if len(there) == 1:
         gone = public if there[0] == private else private

@@ -24,6 +24,9 @@ def write_app(directory: Path) -> str:
 
     Args:
         directory: Must be empty, or not there.
+
+    Raises:
+        ScaffoldError: The directory is not empty, or can't be written to.
     """
     try:
         return _write_app(directory)
@@ -32,7 +35,11 @@ def write_app(directory: Path) -> str:
 
 
 def app_name(directory: str) -> str:
-    """Returns a name by Flower's rule, letters, digits and hyphens after a letter, that is like a directory's."""
+    """Returns a valid name of a Flower app that is like a directory's: letters, digits and hyphens after a letter.
+
+    Args:
+        directory: Its name.
+    """
     words = re.sub(r"[^a-z0-9]+", "-", directory.lower()).strip("-")
     if not words[:1].isalpha():
         words = f"app-{words}".strip("-")

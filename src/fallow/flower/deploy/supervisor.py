@@ -14,7 +14,7 @@ GRACE = 10.0
 LOOK = 0.2
 """Seconds between two looks at the program and at the signals that came."""
 
-STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+STOPS = [known for known in signal.Signals if known.name in {"SIGINT", "SIGTERM", "SIGHUP"}]
 """Ctrl-C, the system, and a terminal that is closed, which Windows has no signal for."""
 
 
@@ -31,6 +31,10 @@ def supervise(
         environment: Of the program.
         tell: Is told, in a sentence, that the program has ended.
         pause: Seconds before it is started again.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+        SystemExit: Another signal told this process to stop.
     """
     with _signals() as came:
         while not came:

@@ -34,7 +34,7 @@ PARTITION = "partition-id"
 """The number that Flower's simulation gives a node; the name where there is no other."""
 
 DIRECTORY = "fallow-dir"
-"""Where a node keeps its memory, in its node config; likewise the environment variable FALLOW_NODES."""
+"""Where a node keeps its memory, in its node config. The environment variable FALLOW_NODES says the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class LocalData:
         x: Shape (n, C, …), uint8 or float32.
         y: Shape (n,), int64, from 0.
         classes: K, over all nodes.
-        mean: Of each channel, of x/255 where it is uint8; one number for all is enough.
-        std: Likewise the standard deviation.
+        mean: The mean of each channel, of x/255 where x is uint8. One number stands for all channels.
+        std: The standard deviation of each channel, of x/255 where x is uint8. One number stands for all channels.
     """
 
     x: NDArray[Any]
@@ -109,7 +109,11 @@ def client_app(
 
 
 def app_of(node: Callable[[Context], Node]) -> ClientApp:
-    """Returns a ClientApp that passes queries and orders on to nodes."""
+    """Returns a ClientApp that passes queries and orders on to nodes.
+
+    Args:
+        node: Makes the node of a context.
+    """
     app = ClientApp()
 
     @app.query()
@@ -127,7 +131,14 @@ def app_of(node: Callable[[Context], Node]) -> ClientApp:
 
 
 def identity_of(context: Context) -> str:
-    """Returns the node's own name: `identity` in its node config, or else its partition's number."""
+    """Returns the node's own name: `identity` in its node config, or else its partition's number.
+
+    Args:
+        context: From Flower.
+
+    Raises:
+        NodeError: The node has no name.
+    """
     config = context.node_config
     if config.get(IDENTITY):
         return str(config[IDENTITY])
@@ -137,7 +148,14 @@ def identity_of(context: Context) -> str:
 
 
 def directory_for(context: Context, given: Path | None = None) -> Path:
-    """Returns where a node keeps its memories: its config, the argument, the environment, or the XDG state home."""
+    """Returns where a node keeps its memories.
+
+    The first of these counts: the node config, the argument, the environment, the XDG state home.
+
+    Args:
+        context: From Flower.
+        given: A directory; None if the caller names none.
+    """
     if context.node_config.get(DIRECTORY):
         return Path(str(context.node_config[DIRECTORY]))
     if given is not None:

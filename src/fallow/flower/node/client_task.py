@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.flower.wire.messages import Named
+from fallow.flower.wire.arrays import Named
 from fallow.learning.local import train
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
@@ -51,7 +51,12 @@ class ClientTask:
         return network.named_arrays(network.weights())
 
     def train(self, weights: Weights, slot: int) -> Trained:
-        """Trains from the global weights."""
+        """Trains from the global weights and returns what came of it.
+
+        Args:
+            weights: Of the global model, shape (P,), float32.
+            slot: The start of the training, which seeds its draws.
+        """
         plan = plan_training(self.seed, self.number, slot, self.shard, self.steps)
 
         def one(network: Network, training: Training) -> Trained:
@@ -60,12 +65,21 @@ class ClientTask:
         return self.workers.map(one, [plan])[0]
 
     def features(self, weights: Weights, epoch: int) -> NDArray[np.float32]:
-        """Returns v_i, shape (F,), float32 (Alg. 2, line 7)."""
+        """Returns v_i, shape (F,), float32 (Alg. 2, line 7).
+
+        Args:
+            weights: Of the global model, shape (P,), float32.
+            epoch: t, which may seed the choice of samples.
+        """
         features: NDArray[np.float32] = mean_features(self.workers, weights, self.samples, [self.probe_batch(epoch)])[0]
         return features
 
     def moment(self, weights: Weights) -> NDArray[np.float32]:
-        """Returns h_i before the first training."""
+        """Returns h_i before the first training, shape (F,), float32.
+
+        Args:
+            weights: Of the global model, shape (P,), float32.
+        """
         moments = first_moments(self.first_moment, self.workers, weights, self.samples, [self.shard])
         moment: NDArray[np.float32] = moments[0]
         return moment

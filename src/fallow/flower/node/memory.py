@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import CheckpointError
-from fallow.flower.wire.messages import MessageError, Named, Order, Standing
+from fallow.flower.wire.arrays import MessageError, Named
+from fallow.flower.wire.messages import Order, Standing
 from fallow.models.weights import Weights
 from fallow.state import pack, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
@@ -58,15 +59,15 @@ class Memory:
     Attributes:
         energy: The battery's state; None before its first epoch.
         order: The order that it is carrying out; None when it is done.
-        attempts: How often that was begun.
+        attempts: How often that order was begun.
         moment: h_i, shape (F,), float32; None before the first training.
-        local: Its last model, where the policy compares parameters.
+        local: Its last model, shape (P,), float32, where the policy compares parameters; else None.
         held: The training that is under way, or finished and not sent.
         outbox: Updates that are paid for and that the server may not have.
         epoch: The last epoch that an order was carried out for; what follows is told again if the order is repeated.
         trained: Trainings started in that epoch.
-        declined: Why it did not train then.
-        policy: The policy's memory of this client after it.
+        declined: Why it did not train in that epoch; empty if it did.
+        policy: The policy's memory of this client after that epoch, as safetensors.
     """
 
     energy: Any = None
@@ -111,14 +112,28 @@ class KeptModel:
 
 
 def directory_of(root: Path, federation: str, identity: str) -> Path:
-    """Returns where a node keeps what belongs to a federation. A federation's name comes over the network."""
+    """Returns where a node keeps what belongs to a federation.
+
+    Args:
+        root: Of all memories.
+        federation: Its name, which comes over the network.
+        identity: The node's own name.
+
+    Raises:
+        MessageError: The federation's name is not valid.
+    """
     if not FEDERATION.fullmatch(federation):
         raise MessageError(f"'{federation[:60]}' is no name of a federation: it has 32 hexadecimal digits.")
     return root / federation / _folder(identity)
 
 
 def forget_oldest(root: Path, identity: str) -> None:
-    """Removes what the node keeps of federations, all but the last few that it lived through anything in."""
+    """Removes what a node keeps of all federations but those that it took part in last.
+
+    Args:
+        root: Of all memories.
+        identity: The node's own name.
+    """
     found = [path for path in root.glob(f"*/{_folder(identity)}/{MEMORY}") if FEDERATION.fullmatch(path.parts[-3])]
     for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
         shutil.rmtree(path.parent)
@@ -140,12 +155,22 @@ def load_memory(directory: Path, energy: Any) -> Memory:
 
 
 def save_memory(directory: Path, memory: Memory) -> None:
-    """Replaces what is remembered, in one step."""
+    """Writes what a node remembers, in one step.
+
+    Args:
+        directory: Where it is kept.
+        memory: What to write.
+    """
     write_checkpoint(directory / MEMORY, *pack(memory))
 
 
 def load_model(directory: Path, version: str) -> Named | None:
-    """Returns the global model of a version, if it is the one that the node has."""
+    """Returns the global model of a version; None if the node does not have it.
+
+    Args:
+        directory: Where the node keeps it.
+        version: Of the model.
+    """
     try:
         kept = unpack(KeptModel, *read_checkpoint(directory / MODEL))
     except CheckpointError:  # not there, or damaged when the power went: the server sends it again
@@ -154,12 +179,22 @@ def load_model(directory: Path, version: str) -> Named | None:
 
 
 def save_model(directory: Path, version: str, model: Named) -> None:
-    """Keeps a global model in place of the one before."""
+    """Writes a global model in place of the one before.
+
+    Args:
+        directory: Where the node keeps it.
+        version: Of the model.
+        model: By parameter, each float32 in its own shape.
+    """
     write_checkpoint(directory / MODEL, *pack(KeptModel(version, model)), durable=False)
 
 
 def load_sight(directory: Path) -> Sight:
-    """Returns what the node last saw; nothing if that is lost."""
+    """Returns what the node last saw; an empty one if that is lost.
+
+    Args:
+        directory: Where it is kept.
+    """
     try:
         return unpack(Sight, *read_checkpoint(directory / SIGHT))
     except CheckpointError:  # not there, or damaged when the power went: it is seen again
@@ -167,7 +202,12 @@ def load_sight(directory: Path) -> Sight:
 
 
 def save_sight(directory: Path, sight: Sight) -> None:
-    """Keeps what the node sees."""
+    """Writes what the node last saw.
+
+    Args:
+        directory: Where it is kept.
+        sight: What to write.
+    """
     write_checkpoint(directory / SIGHT, *pack(sight), durable=False)
 
 

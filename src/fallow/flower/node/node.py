@@ -28,17 +28,8 @@ from fallow.flower.node.memory import (
     save_sight,
 )
 from fallow.flower.node.start_hook import PolicyHook, check_order, policy_hook
-from fallow.flower.wire.messages import (
-    MessageError,
-    Named,
-    Order,
-    Outcome,
-    Query,
-    Standing,
-    flattened,
-    named,
-    version_of,
-)
+from fallow.flower.wire.arrays import MessageError, Named, flattened, named, version_of
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing
 from fallow.learning.probe import distances, parameter_distances
 from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
@@ -68,7 +59,12 @@ class Node:
         self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
 
     def answer(self, query: Query, model: Named | None = None) -> Standing:
-        """Tells how the node stands as an epoch begins. Asked again, it says the same."""
+        """Returns how the node stands as an epoch begins. The same query gets the same answer.
+
+        Args:
+            query: From the server.
+            model: The global model, if the server sent it along.
+        """
         with self._visit(query) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, query.version, model)
@@ -106,7 +102,12 @@ class Node:
             return standing
 
     def obey(self, order: Order, model: Named | None = None) -> tuple[Outcome, list[Named]]:
-        """Lives through an epoch as ordered, and returns what came of it with the updates that are paid for."""
+        """Lives through an epoch as ordered. Returns the outcome, and the updates that are paid for.
+
+        Args:
+            order: From the server.
+            model: The global model, if the server sent it along.
+        """
         with self._visit(order) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, order.version, model)
@@ -209,7 +210,7 @@ class Node:
         save_model(directory, version, model)
 
     def _probe(self, directory: Path, memory: Memory, sight: Sight, query: Query) -> bool:
-        """Makes the forward pass of a new model; tells whether the model was there."""
+        """Makes the forward pass of a new model. Returns whether the model was there."""
         if sight.version == query.version and memory.moment is not None:
             return True
         model = load_model(directory, query.version)

@@ -4,13 +4,23 @@ from collections.abc import Callable
 from typing import Any
 
 from fallow.errors import NodeError
-from fallow.flower.wire.messages import Order, from_bytes, to_bytes
+from fallow.flower.wire.arrays import from_bytes, to_bytes
+from fallow.flower.wire.messages import Order
 from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_mask
 from fallow.state import from_arrays, to_arrays
 
 
 def check_order(policy: AnyPolicy | None, slots_per_epoch: int, order: Order) -> None:
-    """Refuses an order under another policy than the node's own, or in other slots."""
+    """Checks that an order fits the node's policy and slots.
+
+    Args:
+        policy: The node's policy; None if it has none.
+        slots_per_epoch: S, of the node's battery.
+        order: From the server.
+
+    Raises:
+        NodeError: The order is for another policy, or counts other slots.
+    """
     if order.policy and order.policy != repr(policy):
         raise NodeError(
             f"The server's policy, {order.policy}, decides slot by slot who starts, and this node was given {policy}; "
@@ -46,7 +56,12 @@ class PolicyHook:
 
 
 def policy_hook(policy: AnyPolicy | None, order: Order) -> PolicyHook | None:
-    """Returns the hook; None if the policy decides epoch by epoch alone."""
+    """Returns the hook; None if the policy decides only once an epoch.
+
+    Args:
+        policy: The node's policy; None if it has none.
+        order: From the server, with the policy's memory.
+    """
     if not order.policy or not isinstance(policy, Starter):
         return None
     return PolicyHook(policy.start, from_arrays(policy.init(1), from_bytes(order.memory)))

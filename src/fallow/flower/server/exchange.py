@@ -12,10 +12,14 @@ LONGEST_PAUSE = 1.0
 
 
 def exchange(grid: Grid, messages: Sequence[Message], timeout: float) -> dict[int, Message]:
-    """Returns the replies by the node that was asked; nodes that do not answer in time are left out.
+    """Sends messages and returns the replies, by node. Nodes that do not answer in time are left out.
 
-    An error reply of a node that is lost bears another sender's id, so replies are told apart by the message that they
-    answer.
+    The error reply of a lost node has another sender's id. So replies are matched by the message that they answer.
+
+    Args:
+        grid: From Flower.
+        messages: One for each node.
+        timeout: Seconds.
     """
     if not messages:
         return {}
@@ -35,7 +39,13 @@ def exchange(grid: Grid, messages: Sequence[Message], timeout: float) -> dict[in
 
 
 def wait_for_nodes(grid: Grid, count: int, patience: float) -> set[int]:
-    """Returns the nodes that are connected, as soon as there are so many, or when patience is at its end."""
+    """Waits for nodes to connect, and returns those that are connected.
+
+    Args:
+        grid: From Flower.
+        count: How many nodes are enough.
+        patience: Seconds to wait for so many.
+    """
     deadline, pause = time.monotonic() + patience, FIRST_PAUSE
     while True:
         nodes = set(grid.get_node_ids())

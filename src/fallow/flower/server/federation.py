@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
-from fallow.flower.wire.messages import Named
+from fallow.flower.wire.arrays import Named
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
@@ -29,7 +29,7 @@ class Federation:
     """What the next rounds depend on.
 
     Attributes:
-        model: The global model, w(t).
+        model: The global model, w(t), by parameter, each float32 in its own shape.
         name: Random; nodes keep a memory for each federation.
         epoch: t, the next round, from 0.
         roster: The clients.
@@ -54,11 +54,16 @@ class Federation:
 
     @property
     def size(self) -> int:
-        """P."""
+        """P, how many numbers the model has."""
         return sum(array.size for array in self.model.values())
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
-        """Makes room for clients that are new in the roster, and tells the rule of data that came or went."""
+        """Makes room for clients that are new in the roster, and tells the rule which data came or went.
+
+        Args:
+            policy: Who trains.
+            aggregation: How updates make the next model.
+        """
         if self.sizes == self.roster.sizes:
             return
         before, clients = self.age.size, len(self.roster.names)
@@ -77,21 +82,44 @@ class Federation:
         self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
 
 
-def begin(model: Named, aggregation: AnyAggregation) -> Federation:
-    """Returns a new federation."""
+def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
+    """Returns a new federation.
+
+    Args:
+        model: w(0), by parameter, each float32 in its own shape.
+        aggregation: How updates make the next model.
+    """
     size = sum(array.size for array in model.values())
     return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
 
 
-def save(directory: Path, federation: Federation, description: str) -> None:
-    """Writes the checkpoint and the table, each in one step."""
+def write_federation(directory: Path, federation: Federation, description: str) -> None:
+    """Writes the checkpoint and the table of rounds, each in one step.
+
+    Args:
+        directory: Of the federation.
+        federation: What to write.
+        description: The policy and the rules, in words.
+    """
     arrays, state = pack(federation)
     write_checkpoint(directory / CHECKPOINT, arrays, {"description": description, "state": state})
     write_table(directory / ROUNDS, federation.rounds)
 
 
-def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str) -> Federation | None:
-    """Returns the federation in a directory; None if there is none yet. Another one's is an error."""
+def read_federation(
+    directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str
+) -> Federation | None:
+    """Returns the federation in a directory; None if there is none yet.
+
+    Args:
+        directory: Of the federation.
+        policy: Who trains.
+        aggregation: How updates make the next model.
+        description: The policy and the rules, in words.
+
+    Raises:
+        CheckpointError: The directory holds a federation with another description, or can't be read.
+    """
     path = directory / CHECKPOINT
     if not path.exists():
         return None
@@ -102,6 +130,6 @@ def load(directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, descri
             "another directory, or remove it."
         )
     clients = len(notes["state"]["sizes"])
-    like = begin({}, aggregation)
+    like = begin_federation({}, aggregation)
     like.policy_state = policy.init(clients) if clients else None
     return unpack(Federation, arrays, notes["state"], like=like)

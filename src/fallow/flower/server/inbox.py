@@ -11,16 +11,8 @@ from flwr.supercore import log
 from fallow.aggregation import Update
 from fallow.errors import FallowError
 from fallow.flower.server.federation import Federation
-from fallow.flower.wire.messages import (
-    MessageError,
-    Named,
-    Outcome,
-    Standing,
-    flattened,
-    from_bytes,
-    from_records,
-    updates_in,
-)
+from fallow.flower.wire.arrays import MessageError, Named, flattened, from_bytes
+from fallow.flower.wire.messages import Outcome, Standing, from_records, updates_in
 from fallow.models.weights import Weights, all_finite
 from fallow.state import from_arrays, put_rows, take_rows, to_arrays
 
@@ -31,7 +23,13 @@ Answer = TypeVar("Answer", Standing, Outcome)
 
 
 def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
-    """Returns what a node answered; None if it failed or talks nonsense, and then says so."""
+    """Returns what a node answered. If the node failed or the answer is not valid, logs it and returns None.
+
+    Args:
+        kind: What was asked for.
+        node: Its id.
+        reply: From the node.
+    """
     if reply.has_error():
         log(WARNING, "Node %s failed: %s", node, reply.error.reason)
         return None
@@ -48,9 +46,13 @@ def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
 def take_in(
     federation: Federation, outcomes: Mapping[int, tuple[Outcome, Message]]
 ) -> tuple[list[tuple[Update, float]], int]:
-    """Takes over what the outcomes of a round brought.
+    """Takes over what the outcomes of a round brought, and returns the new updates.
 
-    Sorted by client, so the order of arrival changes nothing.
+    Clients are taken in ascending order, so the order of arrival changes nothing.
+
+    Args:
+        federation: Changed in place.
+        outcomes: Outcomes and the messages that they came in, by client.
 
     Returns:
         The updates that are sound and new, with their losses, and how many are not sound.
@@ -71,7 +73,13 @@ def sound_updates(
 ) -> tuple[list[tuple[Update, float]], int]:
     """Returns a client's updates that are sound and new, with their losses, and how many are not sound.
 
-    Each counts as received: what is refused once is not asked for again.
+    Each counts as received: an update that is rejected is not asked for again.
+
+    Args:
+        federation: Its roster is changed in place.
+        client: Its number.
+        outcome: Of the client.
+        reply: The message that it came in, with the updates.
     """
     sound: list[tuple[Update, float]] = []
     refused = 0
@@ -100,7 +108,13 @@ def sound_updates(
 
 
 def take_over_memory(federation: Federation, client: int, outcome: Outcome) -> None:
-    """Takes over what the policy remembers of a client after its slots."""
+    """Takes over what the policy remembers of a client after its slots. A memory that does not fit is logged and left.
+
+    Args:
+        federation: Its policy's memory is replaced.
+        client: Its number.
+        outcome: Of the client.
+    """
     if not outcome.memory:
         return
     clients, who = federation.age.size, np.array([client])

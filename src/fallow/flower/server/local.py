@@ -31,25 +31,29 @@ class LocalGrid(Grid):
         TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, SERVER
 
     def set_run(self, run: Run) -> None:
-        """There is one run, this one."""
+        """Does nothing: there is only one run."""
 
     @property
     def run(self) -> Run:
-        """Nothing worth telling."""
+        """An empty description of the run."""
         return Run.create_empty(0)
 
     def create_message(
         self, content: RecordDict, message_type: str, dst_node_id: int, group_id: str, ttl: float | None = None
     ) -> Message:
-        """As Flower's own."""
+        """Returns a message, as Flower's own grids do."""
         return Message(content, dst_node_id, message_type, ttl=ttl, group_id=group_id)
 
     def get_node_ids(self) -> Iterable[int]:
-        """Returns the nodes."""
+        """Returns the ids of all nodes."""
         return list(self.nodes)
 
     def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
-        """Has each message answered."""
+        """Delivers messages, keeps the replies, and returns the messages' ids.
+
+        Args:
+            messages: To nodes of this grid.
+        """
         ids = []
         for message in messages:
             identifier = uuid4().hex
@@ -61,7 +65,11 @@ class LocalGrid(Grid):
         return ids
 
     def deliver(self, message: Message) -> Message | None:
-        """Has a message answered; None from a node that never answers."""
+        """Delivers a message and returns the reply; None from a node that never answers.
+
+        Args:
+            message: To a node of this grid.
+        """
         node = message.metadata.dst_node_id
         context = Context(
             run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
@@ -73,9 +81,18 @@ class LocalGrid(Grid):
             return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
-        """Returns the replies that are there."""
+        """Returns the replies that are there, each once.
+
+        Args:
+            message_ids: Of the messages that they answer.
+        """
         return [self._replies.pop(identifier) for identifier in list(message_ids) if identifier in self._replies]
 
     def send_and_receive(self, messages: Iterable[Message], *, timeout: float | None = None) -> Iterable[Message]:
-        """Has the messages answered, and returns the replies."""
+        """Delivers messages and returns the replies.
+
+        Args:
+            messages: To nodes of this grid.
+            timeout: Not used: nodes answer at once.
+        """
         return self.pull_messages(self.push_messages(messages))

@@ -10,7 +10,8 @@ from flwr.supercore import log
 from fallow.flower.server.exchange import exchange
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.inbox import read_answer
-from fallow.flower.wire.messages import Order, Outcome, Query, Standing, to_bytes, to_records, version_of
+from fallow.flower.wire.arrays import to_bytes, version_of
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing, to_records
 from fallow.policies import AnyPolicy, Starter, needs_of
 from fallow.state import take_rows, to_arrays
 
@@ -23,7 +24,7 @@ class Post:
         distance: What a node measures of a new model: "features", "parameters" or "none".
         slots_per_epoch: S, which nodes must share if the policy decides slot by slot.
         reply_seconds: How long the outcome of an order is waited for; also the life of a message.
-        query_seconds: The same for a query, and never more.
+        query_seconds: How long the answer to a query is waited for; at most `reply_seconds`.
     """
 
     def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:
@@ -35,11 +36,23 @@ class Post:
         self._chosen: set[int] = set()  # nodes whose last order needed the model: only these show that they have it
 
     def wait_for(self, seconds: float) -> None:
-        """Changes how long an answer is waited for."""
+        """Changes how long an answer is waited for.
+
+        Args:
+            seconds: For an order; a query never waits longer.
+        """
         self.reply_seconds, self.query_seconds = seconds, min(self.query_seconds, seconds)
 
     def query(self, grid: Grid, federation: Federation, nodes: set[int]) -> dict[int, Standing]:
-        """Asks every node how it stands; asks those again, with the model, who turn out to lack it."""
+        """Asks every node how it stands, and returns the answers by node.
+
+        Nodes that turn out to lack the model are asked again, with the model.
+
+        Args:
+            grid: From Flower.
+            federation: The state before the round.
+            nodes: Ids of the nodes to ask.
+        """
         standings = self._ask(grid, federation, nodes)
         lacking = {node for node, standing in standings.items() if standing.lacks_model}
         for node in lacking:
@@ -48,7 +61,13 @@ class Post:
         return {node: standing for node, standing in standings.items() if not standing.lacks_model}
 
     def order(self, federation: Federation, client: int, *, selected: bool) -> Message:
-        """Returns the message that lets a client live through this epoch."""
+        """Returns the message that lets a client live through this epoch.
+
+        Args:
+            federation: The state before the selection takes effect.
+            client: Its number.
+            selected: Whether it may train.
+        """
         node, version = federation.roster.nodes[client], version_of(federation.model)
         starter = isinstance(self.policy, Starter) and selected
         own = take_rows(federation.policy_state, np.array([client]), federation.age.size) if starter else None

@@ -21,7 +21,7 @@ class Roster:
     received: list[int] = field(default_factory=list)
 
     def admit(self, claims: Iterable[tuple[int, str, int]], connected: set[int]) -> tuple[dict[int, int], list[str]]:
-        """Admits those who answered, by the names they claim.
+        """Admits those who answered, by the names that they claim, and returns their numbers.
 
         A name belongs to the node that bore it first, for as long as that node is connected: nobody else can take it
         over, and with it the client's age and update. A node that comes back under another id finds its name free.
@@ -31,7 +31,7 @@ class Roster:
             connected: The nodes that are connected.
 
         Returns:
-            The client's number by node id, and a sentence for each claim that was refused.
+            The client's number by node id, and a sentence for each claim that was rejected.
         """
         admitted: dict[int, int] = {}
         refused: list[str] = []

@@ -19,7 +19,9 @@ Number = TypeVar("Number", bound=np.generic)
 def select(
     policy: AnyPolicy, federation: Federation, standings: dict[int, Standing], seed: int, slots_per_epoch: int
 ) -> tuple[Mask, NDArray[np.float32]]:
-    """Lets the policy choose and keeps its memory; of those who did not answer it keeps the memory as it was.
+    """Lets the policy choose, and returns the participants and the distances.
+
+    The policy's memory is kept in the federation. For clients that did not answer it stays as it was.
 
     Args:
         policy: Who trains.

@@ -19,13 +19,12 @@ from fallow.aggregation import AnyAggregation, Staleness, aggregate
 from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
-from fallow.flower.server import federation as federations
 from fallow.flower.server.exchange import exchange, wait_for_nodes
-from fallow.flower.server.federation import Federation, Row
+from fallow.flower.server.federation import Federation, Row, begin_federation, read_federation, write_federation
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
-from fallow.flower.wire.messages import flattened, from_array_record, named, to_array_record
+from fallow.flower.wire.arrays import flattened, from_array_record, named, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
@@ -64,18 +63,17 @@ class FallowStrategy(Strategy):
         Args:
             policy: Who trains.
             aggregation: How updates make the next model; as in the paper by default.
-            staleness: What age leaves of an update's weight; all of it by default.
+            staleness: How much an update's weight shrinks with its age; not at all by default.
             seed: Of the policy's draws.
-            slots_per_epoch: S, for policies that count slots; it must be the nodes' own if they decide slot by slot.
+            slots_per_epoch: S, for policies that count slots; if one decides slot by slot, nodes must have the same.
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
             min_nodes: How many nodes a round waits for.
             patience: Seconds that it waits; then it goes on with those who are there.
             reply_seconds: How long the outcome of an order is waited for; also the life of a message.
-            query_seconds: The same for a query, which takes a node no more than a forward pass.
+            query_seconds: How long the answer to a query is waited for, which is a forward pass at most.
         """
-        self.policy = policy
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
-        self.staleness = staleness or Constant()
+        self.policy, self.staleness = policy, staleness or Constant()
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
@@ -94,16 +92,19 @@ class FallowStrategy(Strategy):
         evaluate_config: ConfigRecord | None = None,
         evaluate_fn: EvaluateFunction | None = None,
     ) -> Result:
-        """Carries out the rounds that are left of `num_rounds`, with a checkpoint after each.
+        """Carries out the rounds that are left of `num_rounds`, with a checkpoint after each, and returns the result.
 
         Args:
             grid: From Flower.
             initial_arrays: w(0), by parameter; a federation that goes on has its own.
             num_rounds: T, counted from the federation's beginning.
             timeout: Stands in for `reply_seconds`.
-            train_config: Must be empty: what nodes are told is Fallow's own.
-            evaluate_config: Likewise; nodes evaluate nothing, it would cost them energy.
+            train_config: Must be empty: Fallow decides what nodes are told.
+            evaluate_config: Must be empty: nodes evaluate nothing, because it would cost them energy.
             evaluate_fn: Scores the model on the server, at the beginning and after each round.
+
+        Raises:
+            ConfigError: `train_config` or `evaluate_config` is not empty.
         """
         if train_config or evaluate_config:
             raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
@@ -172,31 +173,30 @@ class FallowStrategy(Strategy):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Aggregates replies in whatever order they came. Lost nodes' errors are matched only in `start`."""
+        """Returns the next model and the round's metrics. Errors of lost nodes are matched only in `start`."""
         return self._aggregate({reply.metadata.src_node_id: reply for reply in replies})
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Asks no node: an evaluation would cost it energy."""
+        """Returns no messages: an evaluation would cost nodes energy."""
         return []
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """Nothing was asked."""
+        """Returns None: nothing was asked."""
         return None
 
     def summary(self) -> None:
-        """Tells what the federation is."""
+        """Logs what the federation is."""
         federation = self._federation()
         log(INFO, "\t├── %s", self._description())
         log(INFO, "\t├── Federation %s, %s rounds done", federation.name, federation.epoch)
         log(INFO, "\t└── Kept in %s", self.directory or "memory only: it can't be resumed")
 
     def _open(self, initial_arrays: ArrayRecord) -> Federation:
-        found = None
-        if self.directory is not None:
-            found = federations.load(self.directory, self.policy, self.aggregation, self._description())
-        self.federation = found or federations.begin(from_array_record(initial_arrays), self.aggregation)
+        place = self.directory
+        found = None if place is None else read_federation(place, self.policy, self.aggregation, self._description())
+        self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
 
@@ -210,7 +210,7 @@ class FallowStrategy(Strategy):
 
     def _save(self) -> None:
         if self.directory is not None:
-            federations.save(self.directory, self._federation(), self._description())
+            write_federation(self.directory, self._federation(), self._description())
 
     def _score(self, evaluate_fn: EvaluateFunction, number: int, result: Result) -> None:
         scores = evaluate_fn(number, result.arrays)
@@ -229,9 +229,8 @@ class FallowStrategy(Strategy):
             self.aggregation, federation.aggregation_state, flat, used, self.staleness
         )
         federation.model = named(weights, federation.model)
-        delivered = np.zeros(federation.age.size, dtype=np.bool_)
+        federation.delivered = delivered = np.zeros(federation.age.size, dtype=np.bool_)
         delivered[[update.client for update in used]] = True
-        federation.delivered = delivered
         self._row |= {
             "trained": sum(outcome.trained for outcome, _ in outcomes.values()),
             "declined": sum(bool(outcome.declined) for outcome, _ in outcomes.values()),

@@ -6,28 +6,15 @@ an *outcome* with their updates.
 """
 
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
-import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
-from numpy.typing import NDArray
-from safetensors.numpy import load as tensors_from_bytes
-from safetensors.numpy import save as tensors_to_bytes
+from flwr.app import ConfigRecord, RecordDict
 
-from fallow.errors import FallowError
-from fallow.models.weights import Weights
+from fallow.flower.wire.arrays import MessageError, Named, from_array_record, to_array_record
 
 FIELDS = "fallow"
 MODEL = "model"
 UPDATE = "update"
-
-Named = dict[str, NDArray[np.float32]]
-"""A model by parameter, each in its own shape."""
-
-
-class MessageError(FallowError):
-    """A message is not what it should be."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +44,10 @@ class Standing:
         identity: Who it is; its own name, whatever Flower calls the node.
         lacks_model: It has no model of this version: nothing but its identity holds, ask again and send it.
         data_size: |D_i|.
-        battery: Units stored; likewise capacity.
-        train_cost: κ_i, units; likewise transmit_cost.
+        battery: Units stored.
+        capacity: E_max, units.
+        train_cost: κ_i, units.
+        transmit_cost: Units that an upload costs.
         training: In training.
         unsent: With a finished update that waits for energy to be sent.
         paid_for: Start slots of updates that are paid for and that the server may not have.
@@ -83,13 +72,16 @@ class Order:
     """What the server tells a node to do with the rest of the round.
 
     Attributes:
-        federation: As in a query; likewise epoch, version, ideal.
+        federation: Name of the federation.
+        epoch: t.
+        version: Of the global model.
+        ideal: Whether time and energy are set aside (a policy that is a bound).
         distance: What the policy measures; for "parameters" the node keeps its last model.
         selected: Whether it may train.
         received: The start slot of the newest update that the server has from this node; −1 for none.
         policy: The policy in words, if it decides slot by slot who starts; else empty.
         memory: Then the policy's memory of this client, as safetensors.
-        slots_per_epoch: S, as the policy counts; then the node must count likewise.
+        slots_per_epoch: S, as the policy counts; then the node must have the same S.
     """
 
     federation: str
@@ -114,7 +106,9 @@ class Outcome:
         lacks_model: It can't train without the model of this version; nothing was done.
         trained: How many trainings it started in this epoch.
         declined: Why it did not train although it was selected; empty if it did or was not.
-        slots: The start slots of the updates that come with this, oldest first; likewise epochs, losses.
+        slots: The start slots of the updates that come with this, oldest first.
+        epochs: The epoch in which each of these updates started.
+        losses: The training loss of each of these updates.
         memory: The policy's memory of this client after the epoch.
     """
 
@@ -133,7 +127,7 @@ Said = TypeVar("Said", Query, Standing, Order, Outcome)
 
 
 def to_records(said: Query | Standing | Order | Outcome, model: Named | None = None, *updates: Named) -> RecordDict:
-    """Returns a message's content.
+    """Returns the content of a message, as Flower's records.
 
     Args:
         said: What is said.
@@ -149,7 +143,15 @@ def to_records(said: Query | Standing | Order | Outcome, model: Named | None = N
 
 
 def from_records(kind: type[Said], records: RecordDict) -> Said:
-    """Returns what was said; anything else than every field, each of its own type, is an error."""
+    """Returns what a message says.
+
+    Args:
+        kind: What it should be.
+        records: Of the message.
+
+    Raises:
+        MessageError: A field is missing, unknown, or of another type.
+    """
     if FIELDS not in records.config_records:
         raise MessageError(f"A message has no record '{FIELDS}'; it does not come from Fallow.")
     given: dict[str, Any] = dict(records.config_records[FIELDS])
@@ -157,78 +159,33 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
     if given.keys() != wanted.keys():
         raise MessageError(f"A {kind.__name__.lower()} has the fields {sorted(given)}, not {sorted(wanted)}.")
     for name, hint in wanted.items():
-        value, plain = given[name], getattr(hint, "__origin__", hint)
+        value, plain = given[name], get_origin(hint) or hint
         items = value if isinstance(value, list) else []
         if type(value) is not plain or any(type(item) is not hint.__args__[0] for item in items):
             raise MessageError(f"A {kind.__name__.lower()} has {name} = {value!r}, which is no {hint}.")
     return kind(**given)
 
 
-def to_array_record(model: Named) -> ArrayRecord:
-    """Returns a model as Flower's record of arrays, by the names of the parameters."""
-    return ArrayRecord({name: Array(np.ascontiguousarray(array)) for name, array in model.items()})
-
-
-def from_array_record(record: ArrayRecord) -> Named:
-    """Returns the model in a record of arrays; bytes that are no array are an error."""
-    try:
-        model = {name: array.numpy() for name, array in record.items()}
-    except Exception as error:  # anything may be in the bytes, so anything may be raised over them
-        raise MessageError(f"Its arrays can't be read: {error}.") from error
-    if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives
-        raise MessageError("Its arrays can't be read: they are archives.")
-    return model
-
-
 def model_in(records: RecordDict) -> Named | None:
-    """Returns the global model that came along, if it did."""
+    """Returns the global model that came with a message; None if there is none.
+
+    Args:
+        records: Of the message.
+    """
     return from_array_record(records.array_records[MODEL]) if MODEL in records.array_records else None
 
 
 def updates_in(records: RecordDict, count: int) -> list[Named]:
-    """Returns the trained models that came along."""
+    """Returns the trained models that came with a message.
+
+    Args:
+        records: Of the message.
+        count: How many there should be.
+
+    Raises:
+        MessageError: There are fewer, or their bytes are no arrays.
+    """
     names = [f"{UPDATE}-{number}" for number in range(count)]
     if not set(names) <= set(records.array_records):
         raise MessageError(f"An outcome announces {count} updates and brings {len(records.array_records)}.")
     return [from_array_record(records.array_records[name]) for name in names]
-
-
-def flattened(model: Named, like: Named) -> Weights:
-    """Returns a model as one vector, in the order of `like`; other names, shapes or types of numbers are an error."""
-    if model.keys() != like.keys():
-        raise MessageError(f"A model has the parameters {sorted(model)}, not {sorted(like)}.")
-    for name, array in like.items():
-        if model[name].shape != array.shape or model[name].dtype != array.dtype:
-            raise MessageError(
-                f"The parameter '{name}' has shape {model[name].shape} and type {model[name].dtype}, not {array.shape} "
-                f"and {array.dtype}."
-            )
-    return np.concatenate([model[name].reshape(-1) for name in like])
-
-
-def named(weights: Weights, like: Named) -> Named:
-    """Returns a vector by parameter: undoes `flattened`."""
-    parts = np.split(weights, np.cumsum([array.size for array in like.values()])[:-1])
-    return {name: part.reshape(array.shape) for (name, array), part in zip(like.items(), parts, strict=True)}
-
-
-def version_of(model: Named) -> str:
-    """Returns the version of a model: a digest of its names and numbers."""
-    digest = sha256()
-    for name, array in model.items():
-        digest.update(f"{name}{array.shape}{array.dtype}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()[:32]
-
-
-def to_bytes(arrays: dict[str, NDArray[Any]]) -> bytes:
-    """Returns a policy's memory, as `fallow.state.to_arrays` takes it apart, in bytes."""
-    return tensors_to_bytes(arrays)
-
-
-def from_bytes(memory: bytes) -> dict[str, NDArray[Any]]:
-    """Undoes `to_bytes`."""
-    try:
-        return tensors_from_bytes(memory)
-    except Exception as error:  # as above: not only SafetensorError, a type unknown to NumPy is a KeyError
-        raise MessageError(f"A policy's memory can't be read: {error}.") from error

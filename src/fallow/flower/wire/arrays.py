@@ -1,0 +1,116 @@
+"""Arrays on the wire: models as Flower's records of arrays, and a policy's memory as bytes. Nothing is pickled."""
+
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from flwr.app import Array, ArrayRecord
+from numpy.typing import NDArray
+from safetensors.numpy import load as tensors_from_bytes
+from safetensors.numpy import save as tensors_to_bytes
+
+from fallow.errors import FallowError
+from fallow.models.weights import Weights
+
+Named = dict[str, NDArray[np.float32]]
+"""A model by parameter, each in its own shape."""
+
+
+class MessageError(FallowError):
+    """A message is not what it should be."""
+
+
+def to_array_record(model: Named) -> ArrayRecord:
+    """Returns a model as Flower's record of arrays, by the names of the parameters.
+
+    Args:
+        model: By parameter, each float32 in its own shape.
+    """
+    return ArrayRecord({name: Array(np.ascontiguousarray(array)) for name, array in model.items()})
+
+
+def from_array_record(record: ArrayRecord) -> Named:
+    """Returns the model in a record of arrays.
+
+    Args:
+        record: From Flower.
+
+    Raises:
+        MessageError: Its bytes are no arrays, or other ones than a model has.
+    """
+    try:
+        model = {name: array.numpy() for name, array in record.items()}
+    except Exception as error:  # anything may be in the bytes, so anything may be raised over them
+        raise MessageError(f"Its arrays can't be read: {error}.") from error
+    if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives
+        raise MessageError("Its arrays can't be read: they are archives.")
+    return model
+
+
+def flattened(model: Named, like: Named) -> Weights:
+    """Returns a model as one vector, shape (P,), float32.
+
+    Args:
+        model: By parameter.
+        like: Parameters in the order of the vector.
+
+    Raises:
+        MessageError: The model has other names, shapes or types than `like`.
+    """
+    if model.keys() != like.keys():
+        raise MessageError(f"A model has the parameters {sorted(model)}, not {sorted(like)}.")
+    for name, array in like.items():
+        if model[name].shape != array.shape or model[name].dtype != array.dtype:
+            raise MessageError(
+                f"The parameter '{name}' has shape {model[name].shape} and type {model[name].dtype}, not {array.shape} "
+                f"and {array.dtype}."
+            )
+    return np.concatenate([model[name].reshape(-1) for name in like])
+
+
+def named(weights: Weights, like: Named) -> Named:
+    """Returns a vector by parameter. Undoes `flattened`.
+
+    Args:
+        weights: Shape (P,), float32.
+        like: Parameters in the order of the vector.
+    """
+    parts = np.split(weights, np.cumsum([array.size for array in like.values()])[:-1])
+    return {name: part.reshape(array.shape) for (name, array), part in zip(like.items(), parts, strict=True)}
+
+
+def version_of(model: Named) -> str:
+    """Returns the version of a model: a digest of its names and numbers.
+
+    Args:
+        model: By parameter, each float32 in its own shape.
+    """
+    digest = sha256()
+    for name, array in model.items():
+        digest.update(f"{name}{array.shape}{array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:32]
+
+
+def to_bytes(arrays: dict[str, NDArray[Any]]) -> bytes:
+    """Returns a policy's memory as bytes (safetensors).
+
+    Args:
+        arrays: As `fallow.state.to_arrays` returns them.
+    """
+    return tensors_to_bytes(arrays)
+
+
+def from_bytes(memory: bytes) -> dict[str, NDArray[Any]]:
+    """Returns the arrays of a policy's memory. Undoes `to_bytes`.
+
+    Args:
+        memory: As safetensors.
+
+    Raises:
+        MessageError: The bytes are no arrays.
+    """
+    try:
+        return tensors_from_bytes(memory)
+    except Exception as error:  # not only SafetensorError: a type unknown to NumPy is a KeyError
+        raise MessageError(f"A policy's memory can't be read: {error}.") from error
