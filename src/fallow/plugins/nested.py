@@ -8,7 +8,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Returns a value as a config holds it: sequences and arrays as tuples, NumPy numbers as Python numbers, paths as text.
+    """Returns a value as a config holds it: lists and arrays as tuples, NumPy numbers as Python numbers, paths as text.
 
     Args:
         value: A setting, or a table of settings.

@@ -15,7 +15,7 @@ _given: dict[str, Any] = {}
 
 
 def find_given(name: str) -> Any | None:
-    """Returns the class or function that a user of this process gave as an object under a name; None if there is none."""
+    """Returns the class or function that was given as an object under a name in this process; None if none was."""
     return _given.get(name)
 
 

@@ -19,7 +19,7 @@ class DirectoryLock:
         self._descriptor = descriptor
 
     def is_of(self, directory: Path) -> bool:
-        """Returns whether the locked directory is still the one at the path `directory`: another process may have removed it."""
+        """Returns whether the locked directory is still the one at this path: another process may have removed it."""
         if self._descriptor is None:
             return True
         try:
