@@ -134,7 +134,7 @@ def partition(
     Examples:
         >>> y = np.array([0, 1, 0, 1])
         >>> partition("one-class", y, clients=2, samples_per_client=2, seed=0).tolist()
-        [[1, 3], [0, 2]]
+        [[0, 2], [1, 3]]
     """
     cls = resolve(name, PARTITIONS, "partition", "fallow.partitions")
     chosen: Partition = with_options(f"The partition '{name}'", cls, options or {})

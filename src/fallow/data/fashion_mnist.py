@@ -47,7 +47,10 @@ def decode(path: Path) -> Arrays:
 
 
 def _idx(name: str, compressed: bytes) -> NDArray[np.uint8]:
-    """Returns the values in an IDX file: two zero bytes, the type 8 (uint8), the number of axes, their lengths, then the values."""
+    """Returns the values in an IDX file.
+
+    The file holds two zero bytes, the type 8 (uint8), the number of axes, their lengths, then the values.
+    """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(compressed)) as file:
             content = file.read(LARGEST_FILE)
