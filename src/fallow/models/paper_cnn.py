@@ -21,7 +21,7 @@ class PaperCNN:
 
     Examples:
         >>> sum(p.numel() for p in PaperCNN(width=0.25).build((3, 32, 32), classes=10).parameters())
-        53930
+        53426
     """
 
     width: Annotated[float, Field(gt=0, description="factor on every number of channels and hidden units")] = 1.0
