@@ -153,7 +153,7 @@ class Experiment(BaseModel):
         return tomli_w.dumps(thawed(self.table()))
 
     def table(self) -> dict[str, Any]:
-        """Returns every setting by section, with the options of the chosen classes; options that are None are left out."""
+        """Returns every setting by section, with the options of the chosen classes; a None is left out."""
         table = self.model_dump()
         for name, section in self:
             if isinstance(section, Choosing):
