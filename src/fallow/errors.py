@@ -30,11 +30,11 @@ class PhysicsError(FallowError):
 
 
 class DataError(FallowError):
-    """A dataset can't be had or can't be used."""
+    """A dataset is missing or can't be used."""
 
 
 class DivergenceError(FallowError):
-    """A training came to numbers that are not finite."""
+    """A training produced numbers that are not finite."""
 
 
 class CheckpointError(FallowError):
@@ -42,7 +42,7 @@ class CheckpointError(FallowError):
 
 
 class TrackerError(FallowError):
-    """A tracker could not be told of a run."""
+    """A tracker could not record a run."""
 
 
 class RunDirectoryError(FallowError):

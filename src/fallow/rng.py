@@ -15,6 +15,7 @@ ALL_CLIENTS = -1
 """The client of a stream that serves all clients at once."""
 
 MAX_SEED = 2**63 - 1
+"""The largest seed that an experiment accepts."""
 
 
 class Purpose(StrEnum):
@@ -35,6 +36,18 @@ def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENT
 
     The key has a fixed length (four numbers of 64 bits), because NumPy pads short keys with zeros: with keys of
     free length, [5] and [5, 0] would be the same stream.
+
+    Args:
+        seed: The seed of the run, from 0 to `MAX_SEED`.
+        purpose: What the numbers are for.
+        epoch: The epoch, or the slot, that the numbers belong to.
+        client: The client that the numbers belong to; `ALL_CLIENTS` for a stream that all clients share.
+
+    Examples:
+        >>> first = stream(seed=1, purpose=Purpose.SELECT, epoch=3)
+        >>> again = stream(seed=1, purpose=Purpose.SELECT, epoch=3)
+        >>> bool((first.random(5) == again.random(5)).all())
+        True
     """
     key = np.array([seed, _code(purpose), epoch, client + 1], dtype="<u8").view("<u4").astype(np.uint32, copy=False)
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key)))
@@ -47,10 +60,10 @@ def _code(purpose: Purpose) -> int:
 
 
 def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Draws independent events of probability `p`, exactly, from one random byte each.
+    """Returns independent random events of exact probability `p`, from one random byte each.
 
     A byte below 256·p decides at once. Only where the byte equals ⌊256·p⌋, one time in 256, a uniform double
-    settles the remainder, so the probability is that of a 61-bit draw at an eighth of its price.
+    decides the rest. So the probability is as exact as that of a 61-bit draw, at an eighth of the cost.
 
     Args:
         rng: The stream to draw from.
@@ -59,6 +72,10 @@ def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: t
 
     Returns:
         Shape (rows, columns), bool.
+
+    Examples:
+        >>> bernoulli(stream(0, Purpose.HARVEST), p=1.0, shape=(2, 3)).tolist()
+        [[True, True, True], [True, True, True]]
     """
     rows, columns = shape
     words = rng.bit_generator.random_raw(-(-rows * columns // 8))
@@ -67,7 +84,7 @@ def bernoulli(rng: np.random.Generator, p: float | NDArray[np.float64], shape: t
     remainder = np.multiply(p, 256) - whole
     threshold = whole.astype(np.uint8)
     undecided = (byte == threshold).reshape(-1).nonzero()[0]
-    happens = np.less(byte, threshold, out=byte.view(np.bool_))  # in place: a second copy would be felt
+    happens = np.less(byte, threshold, out=byte.view(np.bool_))  # in place: a second copy would take noticeable time
     limit = remainder[undecided % columns] if remainder.ndim else remainder
     happens.reshape(-1)[undecided] = rng.random(undecided.size) < limit
     return happens

@@ -1,8 +1,8 @@
 """States as arrays and notes, and back: what a checkpoint keeps, and what goes over the network.
 
 `pack` and `unpack` take any frozen dataclass apart, by its fields and their types. The memory of a policy or of an
-aggregation rule is somebody's own class: it is taken apart by `to_arrays` and put together like the one that its
-`init` returned.
+aggregation rule has a class that its author wrote: `to_arrays` takes it apart, and `from_arrays` puts it together
+like the one that its `init` returned.
 """
 
 from collections.abc import Mapping
@@ -22,31 +22,37 @@ Arrays = dict[str, NDArray[Any]]
 Notes = Any
 """What JSON can hold."""
 
-PLAIN = (bool, int, float, str, NoneType)
+_PLAIN = (bool, int, float, str, NoneType)
 
 
 def pack(state: object) -> tuple[Arrays, Notes]:
-    """Returns a state as arrays by name, which are not copied, and notes that JSON can hold.
+    """Returns a state as arrays by name and notes that JSON can hold. The arrays are not copied.
 
     A field may be an array, a number, a text, bytes, None, a tuple, list or dict of these, another dataclass, or, with
     the type Any, the memory of a policy or a rule.
 
     Args:
         state: A dataclass.
+
+    Raises:
+        StateError: A field has a type that no checkpoint can hold.
     """
     arrays: Arrays = {}
     return arrays, _pack(type(state), state, "", arrays)
 
 
 def unpack(kind: type[State], arrays: Mapping[str, NDArray[Any]], notes: Notes, like: object = None) -> State:
-    """Returns the state that `pack` took apart, with arrays of its own.
+    """Returns the state that `pack` took apart, with copies of the arrays.
 
     Args:
-        kind: Its class.
-        arrays: The arrays of `pack`.
-        notes: The notes of `pack`.
-        like: Another state of the kind, whose memories of policies and rules show what theirs look like; not needed
-            where there are none.
+        kind: The class of the state.
+        arrays: The arrays that `pack` returned.
+        notes: The notes that `pack` returned.
+        like: Another state of the same class. It shows the classes of the memories of policies and rules; not needed
+            for a state without such memories.
+
+    Raises:
+        StateError: The state holds the memory of a policy or a rule, and `like` does not show its class.
     """
     state: State = _unpack(kind, notes, arrays, like)
     return state
@@ -59,7 +65,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _pack(hint: Any, value: Any, name: str, arrays: Arrays) -> Notes:
-    """Returns the notes of a value, and adds its arrays under names that begin with its own."""
+    """Returns the notes of a value, and adds its arrays to `arrays`, under names that begin with `name`."""
     hint, origin = _without_none(hint, value)
     if value is None or _is_plain(hint):
         return value.item() if isinstance(value, np.generic) else value
@@ -71,9 +77,9 @@ def _pack(hint: Any, value: Any, name: str, arrays: Arrays) -> Notes:
     if hint is bytes:
         return value.hex()
     if is_dataclass(hint):
-        own = vars(value)
+        values = vars(value)
         return {
-            field: _pack(inner, own[field], f"{name}.{field}".strip("."), arrays)
+            field: _pack(inner, values[field], f"{name}.{field}".strip("."), arrays)
             for field, inner in _hints(hint).items()  # type: ignore[arg-type]
         }
     if origin is dict:
@@ -124,10 +130,10 @@ def _without_none(hint: Any, value: Any) -> tuple[Any, Any]:
 
 
 def _is_plain(hint: Any) -> bool:
-    """Returns whether a type's values go into the notes as they are, and come back as the same."""
+    """Returns whether the values of a type go into the notes, and come back, unchanged."""
     if get_origin(hint) in (Union, UnionType, list):
         return all(_is_plain(arm) for arm in get_args(hint))
-    return hint in PLAIN or get_origin(hint) is Literal
+    return hint in _PLAIN or get_origin(hint) is Literal
 
 
 def _item_hints(hint: Any, length: int) -> tuple[Any, ...]:
@@ -144,7 +150,20 @@ def _free_name(name: str, arrays: Arrays) -> str:
 
 
 def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
-    """Returns the arrays and numbers of a state by their dotted names; None has none."""
+    """Returns the arrays and numbers of a memory by their dotted names; an empty dict for None.
+
+    Args:
+        state: None, or a frozen dataclass of NumPy arrays, numbers and such dataclasses.
+        prefix: What every name begins with.
+
+    Raises:
+        StateError: `state` is something else, or holds something else.
+
+    Examples:
+        >>> from fallow.policies import RoundRobin
+        >>> to_arrays(RoundRobin(k=2).init(clients=5))
+        {'first': array(0)}
+    """
     if state is None:
         return {}
     if not is_dataclass(state) or isinstance(state, type):
@@ -167,7 +186,16 @@ def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 
 def check_parts(owner: str, state: object, first: object) -> None:
-    """Refuses a memory whose parts are not those of the first one: a checkpoint could not bring it back."""
+    """Checks that a memory has the same parts as the first one; otherwise a checkpoint could not restore it.
+
+    Args:
+        owner: Whose memory it is, for the error sentence.
+        state: The memory.
+        first: The memory that `init` returned.
+
+    Raises:
+        StateError: A part is missing, or there is a new one.
+    """
     now, then = to_arrays(state), to_arrays(first)
     if now.keys() != then.keys():
         raise StateError(
@@ -177,28 +205,34 @@ def check_parts(owner: str, state: object, first: object) -> None:
 
 
 def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") -> State:
-    """Returns the state that `to_arrays` took apart; `like` is any state of the same policy."""
+    """Returns the memory that `to_arrays` took apart.
+
+    Args:
+        like: Any memory of the same policy or rule; its class is the class of the result.
+        arrays: The arrays that `to_arrays` returned.
+        prefix: What the names of its arrays begin with.
+    """
     if like is None:
         return like
     values: dict[str, Any] = {}
-    for field in fields(like):  # type: ignore[arg-type]  # to_arrays refused all but dataclasses
+    for field in fields(like):  # type: ignore[arg-type]  # to_arrays accepts only dataclasses
         name, model = prefix + field.name, getattr(like, field.name)
         if is_dataclass(model):
             values[field.name] = from_arrays(model, arrays, f"{name}.")
         else:
             array = arrays[name]
             is_number = array.ndim == 0 and not isinstance(model, np.ndarray)
-            # The number's own type, not that of the model: a credit that began as 0 may be 0.4 by now.
+            # The type of the stored number, not that of `like`: a credit that began as 0 may be 0.4 by now.
             values[field.name] = array[()] if isinstance(model, np.generic) else array.item() if is_number else array
     return type(like)(**values)
 
 
 def take_rows(state: State, who: NDArray[np.intp], clients: int) -> State:
-    """Returns the part of a memory over N clients that concerns some of them: an array of N entries has one for each.
+    """Returns a memory over some of N clients: their rows of every array that has N rows, and everything else.
 
     Args:
         state: The memory.
-        who: Some clients by number.
+        who: The numbers of the clients, shape (n,), intp.
         clients: N.
     """
     arrays = to_arrays(state)
@@ -208,31 +242,31 @@ def take_rows(state: State, who: NDArray[np.intp], clients: int) -> State:
 
 
 def put_rows(state: State, who: NDArray[np.intp], part: State, clients: int, *, shared: bool = True) -> State:
-    """Returns a memory in which a part, as `take_rows` took it, is replaced.
+    """Returns a memory in which the part that `take_rows` returned is replaced.
 
     Args:
         state: The memory over N clients.
-        who: The clients of the part.
-        part: What replaces it.
+        who: The numbers of the clients of the part, shape (n,), intp.
+        part: The new part.
         clients: N.
-        shared: Whether what belongs to no single client is taken from the part too.
+        shared: Whether values that belong to no single client are taken from the part too.
     """
-    arrays, own = to_arrays(state), to_arrays(part)
+    arrays, new = to_arrays(state), to_arrays(part)
     for name, array in arrays.items():
         if _per_client(array, clients):
-            array[who] = own[name]
+            array[who] = new[name]
         elif shared:
-            arrays[name] = own[name]
+            arrays[name] = new[name]
     return from_arrays(state, arrays)
 
 
 def grown(state: State, clients: int, fresh: State) -> State:
-    """Returns a memory over more clients: the old ones keep theirs, the new ones have what a fresh memory gives them.
+    """Returns a memory over more clients: old clients keep their rows, new ones get those of a fresh memory.
 
     Args:
         state: The memory over N clients.
         clients: N.
-        fresh: The first memory over the larger number.
+        fresh: The first memory over the larger number of clients.
     """
     arrays, wider = to_arrays(state), to_arrays(fresh)
     for name, array in arrays.items():

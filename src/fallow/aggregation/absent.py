@@ -1,4 +1,4 @@
-"""All: the mean over every client, where one without an update stands in with w(t) (reading 1, option)."""
+"""All: the mean over every client, where a client without an update counts with w(t) (reading 1, option)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,11 @@ from fallow.models.weights import Weights
 
 @dataclass(frozen=True)
 class TotalData:
-    """What the rule remembers: Σ|D_i| over all clients."""
+    """The memory of the rule.
+
+    Attributes:
+        samples: Σ|D_i| over all clients.
+    """
 
     samples: int
 
@@ -22,9 +26,15 @@ class All:
     """w + Σβ_i(w_i − w) with β_i = |D_i| / Σ|D_j| over all clients, as printed."""
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> TotalData:
-        """Remembers how much data there is."""
+        """Returns the memory: how many samples all clients have together."""
         return TotalData(int(data_sizes.sum()))
 
     def combine(self, state: TotalData, weights: Weights, updates: Sequence[Weighed]) -> tuple[TotalData, Weights]:
-        """Returns the mean in which the absent did not move."""
-        return state, moved(weights, updates, [one.update.data_size / state.samples for one in updates])
+        """Returns the memory and w(t+1): the mean over all clients, those without an update at w(t).
+
+        Args:
+            state: The memory of the rule.
+            weights: w(t), shape (P,), float32.
+            updates: The updates received, sorted by client and slot.
+        """
+        return state, moved(weights, updates, [weighed.update.data_size / state.samples for weighed in updates])

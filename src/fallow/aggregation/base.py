@@ -1,9 +1,8 @@
-"""What an aggregation rule is, and what every rule shares: order, staleness, refusal of broken updates.
+"""What an aggregation rule is, and what every rule shares: order, staleness, the check of updates.
 
-An update pulls the model from where it is when the update arrives: its change is w_i − w(t), also when w_i was
-trained from an older model. That is what averaging weights does (Alg. 1, lines 20-21), and nobody needs to keep the
-model that a training began with. A late update therefore also pulls back towards the model of its start; staleness
-weights soften that.
+The change of an update is w_i − w(t), where w(t) is the model when the update arrives, also if w_i was trained from an
+older model. That is what averaging weights does (Alg. 1, lines 20-21), and it does not need the model that a training
+began with. So a late update also pulls the model back towards the one of its start; staleness weights reduce that.
 """
 
 from collections.abc import Sequence
@@ -27,14 +26,14 @@ class UpdateError(FallowError):
 
 @dataclass(frozen=True, eq=False)
 class Update:
-    """What the server received.
+    """An update that the server received.
 
     Attributes:
-        client: From whom.
+        client: The client that sent it.
         slot: The global slot in which its training started.
-        weights: w_i.
-        data_size: |D_i|.
-        staleness: The epoch it arrived in minus the epoch of its start (reading 3).
+        weights: w_i, shape (P,), float32.
+        data_size: |D_i|, the samples of the client.
+        staleness: The epoch in which it arrived minus the epoch in which its training started (reading 3).
     """
 
     client: int
@@ -46,20 +45,25 @@ class Update:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """An update and what its age leaves of its weight, above 0 and at most 1."""
+    """An update with its staleness weight.
+
+    Attributes:
+        update: The update.
+        discount: The part of its weight that its age leaves, above 0 and at most 1.
+    """
 
     update: Update
     discount: float
 
 
 class Aggregation(Protocol[State]):
-    """Makes the next model from the updates of an epoch. A frozen dataclass whose fields are its options."""
+    """Computes the next model from the updates of an epoch. A frozen dataclass whose fields are its options."""
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> State:
         """Returns the memory before the first epoch.
 
         Args:
-            size: P.
+            size: P, the number of the model's parameters.
             data_sizes: |D_i| of every client, shape (N,), int64.
         """
         ...
@@ -67,7 +71,13 @@ class Aggregation(Protocol[State]):
     def combine(self, state: State, weights: Weights, updates: Sequence[Weighed]) -> tuple[State, Weights]:
         """Returns the memory and the weights of the next epoch; must not change its arguments.
 
-        The updates come sorted by client and slot; there may be none.
+        Args:
+            state: The memory.
+            weights: w(t), shape (P,), float32.
+            updates: The updates received, sorted by client and slot; there may be none.
+
+        Returns:
+            The new memory and w(t+1), shape (P,), float32.
         """
         ...
 
@@ -82,14 +92,27 @@ def aggregate(
     updates: Sequence[Update],
     staleness: Staleness | None = None,
 ) -> tuple[State, Weights]:
-    """Makes w(t+1) (Alg. 1, lines 20-21). The order in which the updates are given changes nothing.
+    """Returns the rule's memory and w(t+1) (Alg. 1, lines 20-21). The order of the updates changes nothing.
 
     Args:
-        rule: How updates are combined.
-        state: Its memory.
-        weights: w(t).
-        updates: All that were received in the epoch.
-        staleness: What age leaves of an update's weight; None: all of it.
+        rule: The rule that combines the updates.
+        state: The memory of the rule.
+        weights: w(t), shape (P,), float32.
+        updates: All updates received in the epoch.
+        staleness: How an update's age reduces its weight; None does not reduce it.
+
+    Returns:
+        The new memory and w(t+1), shape (P,), float32.
+
+    Raises:
+        UpdateError: An update has weights that are not finite.
+
+    Examples:
+        >>> from fallow.aggregation import Received
+        >>> w = np.zeros(2, dtype=np.float32)
+        >>> updates = [Update(0, 0, w + 1, data_size=100), Update(1, 0, w + 5, data_size=300)]
+        >>> aggregate(Received(), None, w, updates)
+        (None, array([4., 4.], dtype=float32))
     """
     staleness = staleness or Constant()
     ordered = sorted(updates, key=lambda update: (update.client, update.slot))
@@ -100,19 +123,25 @@ def aggregate(
                 "finite numbers, and would spoil the model; drop it, or lower the learning rate."
             )
     weighed = [Weighed(update, staleness.discount(update.staleness)) for update in ordered]
-    return rule.combine(state, weights, [one for one in weighed if one.discount > 0])
+    return rule.combine(state, weights, [item for item in weighed if item.discount > 0])
 
 
 def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float]) -> Weights:
-    """Returns w + Σ share_i · discount_i · (w_i − w), summed in float64, in the order given."""
+    """Returns w + Σ share_i · discount_i · (w_i − w), shape (P,), float32; the sum is in float64, in the order given.
+
+    Args:
+        weights: w, shape (P,), float32.
+        updates: The updates with their staleness weights.
+        shares: One number for each update.
+    """
     base = weights.astype(np.float64)
     total = base.copy()
-    for one, share in zip(updates, shares, strict=True):
-        total += share * one.discount * (one.update.weights - base)
+    for weighed, share in zip(updates, shares, strict=True):
+        total += share * weighed.discount * (weighed.update.weights - base)
     return total.astype(np.float32)
 
 
 def data_shares(updates: Sequence[Weighed]) -> list[float]:
-    """Returns β_i: the data sizes, normalised over the updates given (reading 1)."""
-    total = sum(one.update.data_size for one in updates)
-    return [one.update.data_size / total for one in updates]
+    """Returns β_i: each update's data size as a share of their sum over the updates given (reading 1)."""
+    total = sum(weighed.update.data_size for weighed in updates)
+    return [weighed.update.data_size / total for weighed in updates]

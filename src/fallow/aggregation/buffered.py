@@ -1,4 +1,4 @@
-"""Buffered: the model moves when enough updates have come, over as many epochs as that takes."""
+"""Buffered: the model changes when enough updates have arrived, however many epochs that takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from fallow.models.weights import Weights
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """The updates that wait, summed: so memory does not grow with their number.
+    """The updates that wait, as sums, so that memory does not grow with their number.
 
     Attributes:
-        count: How many.
-        samples: Σ|D_i|.
-        pull: Σ|D_i|·discount_i, how strongly they pull.
+        count: How many updates wait.
+        samples: Σ|D_i|, the samples of their clients.
+        pull: Σ|D_i|·discount_i, their total weight.
         weights: Σ|D_i|·discount_i·w_i, shape (P,), float64.
     """
 
@@ -33,23 +33,32 @@ class Buffer:
 class Buffered:
     """Once m updates wait: w + Σβ_i(w_i − w) over all of them, Σβ_i = 1, and the buffer is empty again.
 
-    Staleness is counted when an update arrives; the wait in the buffer adds nothing to it.
+    Staleness is measured when an update arrives; the time in the buffer does not count.
+
+    Attributes:
+        m: The number of updates to wait for.
     """
 
     m: Annotated[int, Field(ge=1, description="updates to wait for")] = 10
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> Buffer:
-        """Nothing waits at first."""
+        """Returns an empty buffer."""
         return Buffer(0, 0, 0.0, np.zeros(size))
 
     def combine(self, state: Buffer, weights: Weights, updates: Sequence[Weighed]) -> tuple[Buffer, Weights]:
-        """Adds the updates to the buffer, and empties it into the model if there are enough."""
+        """Returns the buffer with the updates added, and w(t); if there are enough, an empty buffer and w(t+1).
+
+        Args:
+            state: The memory of the rule.
+            weights: w(t), shape (P,), float32.
+            updates: The updates received, sorted by client and slot.
+        """
         total = state.weights.copy()
         count, samples, pull = state.count, state.samples, state.pull
-        for one in updates:
-            own = one.update.data_size * one.discount
-            total += own * one.update.weights.astype(np.float64)
-            count, samples, pull = count + 1, samples + one.update.data_size, pull + own
+        for weighed in updates:
+            weight = weighed.update.data_size * weighed.discount
+            total += weight * weighed.update.weights.astype(np.float64)
+            count, samples, pull = count + 1, samples + weighed.update.data_size, pull + weight
         if count < self.m:
             return Buffer(count, samples, pull, total), weights
         base = weights.astype(np.float64)

@@ -15,8 +15,14 @@ class Received:
     """w + Σβ_i(w_i − w) with Σβ_i = 1 over the updates received: their weighted mean. None received: w stays."""
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> None:
-        """Remembers nothing."""
+        """Returns None: the rule has no memory."""
 
     def combine(self, state: None, weights: Weights, updates: Sequence[Weighed]) -> tuple[None, Weights]:
-        """Returns the weighted mean."""
+        """Returns None and the mean of the updates, weighted by data size.
+
+        Args:
+            state: The memory of the rule.
+            weights: w(t), shape (P,), float32.
+            updates: The updates received, sorted by client and slot.
+        """
         return state, moved(weights, updates, data_shares(updates))

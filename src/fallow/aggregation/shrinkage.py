@@ -1,4 +1,4 @@
-"""Shrinkage: the fewer updates came, the smaller the step."""
+"""Shrinkage: the fewer updates arrive, the smaller the step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,24 @@ from fallow.models.weights import Weights
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """w + n/(n+m) · Σβ_i(w_i − w) for n updates, Σβ_i = 1: as if m more of the mean size had not moved."""
+    """w + n/(n+m) · Σβ_i(w_i − w) for n updates, Σβ_i = 1: as if m more of the mean size had not moved.
+
+    Attributes:
+        m: The number of updates at which the step is halved.
+    """
 
     m: Annotated[float, Field(ge=0, description="updates at which the step is halved")] = 5.0
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> None:
-        """Remembers nothing."""
+        """Returns None: the rule has no memory."""
 
     def combine(self, state: None, weights: Weights, updates: Sequence[Weighed]) -> tuple[None, Weights]:
-        """Returns the model moved by a share of the mean update."""
+        """Returns None and w(t) moved by n/(n+m) of the mean update.
+
+        Args:
+            state: The memory of the rule.
+            weights: w(t), shape (P,), float32.
+            updates: The updates received, sorted by client and slot.
+        """
         share = len(updates) / (len(updates) + self.m) if updates else 0.0
-        return state, moved(weights, updates, [share * own for own in data_shares(updates)])
+        return state, moved(weights, updates, [share * data_share for data_share in data_shares(updates)])

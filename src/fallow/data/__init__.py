@@ -36,6 +36,13 @@ def resolve_dataset(name: str) -> type[Any]:
 
     Args:
         name: A key of DATASETS, ``npz:PATH``, or ``module:function`` (or ``module:Class``).
+
+    Raises:
+        ConfigError: There is no such dataset.
+
+    Examples:
+        >>> resolve_dataset("digits")
+        <class 'fallow.data.digits.Digits'>
     """
     if name.startswith(PREFIX):
         return npz(name.removeprefix(PREFIX))
@@ -45,13 +52,22 @@ def resolve_dataset(name: str) -> type[Any]:
 
 
 def load_dataset(name: str, *, seed: int, data_dir: Path | None = None, **options: Any) -> Dataset:
-    """Returns a checked dataset. Touches no network: what must be fetched is fetched by ``fetch`` alone.
+    """Returns a checked dataset. Never uses the network; only ``fetch`` does.
 
     Args:
-        name: As ``resolve_dataset`` takes it.
-        seed: Decides what is random in a generated dataset.
+        name: A key of DATASETS, ``npz:PATH``, or ``module:function`` (or ``module:Class``).
+        seed: The seed of what is random in a generated dataset.
         data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
         **options: The fields of the dataset's class.
+
+    Raises:
+        ConfigError: There is no such dataset or option, or the dataset can't be used.
+        DataError: The data is missing or damaged.
+
+    Examples:
+        >>> dataset = load_dataset("synthetic", seed=0, samples=60, classes=3)
+        >>> dataset.x.shape, dataset.x.dtype, dataset.classes
+        ((60, 1, 16, 16), dtype('float32'), 3)
     """
     source = with_options(f"The dataset '{name}'", resolve_dataset(name), options)
     return checked_dataset(name, source.load(seed, data_dir))
@@ -61,10 +77,14 @@ def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, wa
     """Fetches a published dataset into the cache and returns its folder there.
 
     Args:
-        name: A dataset that is fetched.
+        name: A published dataset, such as "cifar10".
         data_dir: Where to keep it; None is $FALLOW_DATA_DIR or the user's cache.
-        given: A folder or archive of its files that the user has already; no source is asked then.
-        watcher: Is told how it goes.
+        given: A folder or archive of its files that the user already has; then no source is asked.
+        watcher: Receives the progress.
+
+    Raises:
+        ConfigError: There is no such dataset, or it needs no fetching.
+        DataError: No source gave the right data.
     """
     fetched = {key: cls.published for key, cls in DATASETS.items() if hasattr(cls, "published")}
     if name in DATASETS and name not in fetched:
@@ -76,11 +96,15 @@ def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, wa
 
 
 def is_ready(name: str, data_dir: Path | None = None) -> bool:
-    """Returns whether one of Fallow's own datasets can be loaded without being fetched first.
+    """Returns whether one of Fallow's datasets can be loaded without a fetch.
 
     Args:
         name: A key of DATASETS.
         data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+
+    Examples:
+        >>> is_ready("digits")
+        True
     """
     published = getattr(DATASETS[name], "published", None)
     return published is None or bool(published.is_cached(data_dir))
@@ -100,9 +124,17 @@ def partition(
         name: A key of PARTITIONS, or ``module:Class``.
         y: The labels of the training images, shape (images,), int64.
         clients: N.
-        samples_per_client: n.
+        samples_per_client: n, the images of each client.
         seed: The same seed gives the same parts.
         options: The fields of the partition's class.
+
+    Raises:
+        ConfigError: There is no such partition or option, or there are too few images.
+
+    Examples:
+        >>> y = np.array([0, 1, 0, 1])
+        >>> partition("one-class", y, clients=2, samples_per_client=2, seed=0).tolist()
+        [[0, 2], [1, 3]]
     """
     cls = resolve(name, PARTITIONS, "partition", "fallow.partitions")
     chosen: Partition = with_options(f"The partition '{name}'", cls, options or {})

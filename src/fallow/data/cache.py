@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from fallow.errors import DataError
 
 DATA_DIR_VARIABLE = "FALLOW_DATA_DIR"
+"""The environment variable that says where fetched data is kept."""
 
 FILES = ("y_test", "y", "x_test", "x")
-"""In the order of writing: the largest comes last, so that a cut write is seen at once."""
+"""In the order of writing: the largest comes last, so that an interrupted write is noticed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,9 @@ class Arrays:
 
     Attributes:
         x: Training images, shape (n, C, H, W), uint8.
-        y: Their labels, shape (n,), uint8.
+        y: The labels of `x`, shape (n,), uint8.
         x_test: Test images, shape (m, C, H, W), uint8.
-        y_test: Their labels, shape (m,), uint8.
+        y_test: The labels of `x_test`, shape (m,), uint8.
     """
 
     x: NDArray[np.uint8]
@@ -51,7 +52,15 @@ def default_data_dir() -> Path:
 
 
 def write_arrays(folder: Path, arrays: Arrays) -> None:
-    """Writes four .npy files into `folder`, each in one step: a reader finds the old file or the whole new one."""
+    """Writes four .npy files into a folder, each in one step: a reader finds the old file or the whole new one.
+
+    Args:
+        folder: Where to write; it is made if it is missing.
+        arrays: The arrays of a dataset.
+
+    Raises:
+        DataError: A file can't be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in FILES:
@@ -64,9 +73,12 @@ def read_arrays(folder: Path, name: str, shapes: dict[str, tuple[int, ...]]) -> 
     """Returns the arrays in `folder`, memory-mapped, after a check of their shapes, types and sizes.
 
     Args:
-        folder: Where they are.
-        name: The dataset, for the error sentence.
-        shapes: The shape that each of the four must have.
+        folder: Where the files are.
+        name: The name of the dataset, for the error sentence.
+        shapes: The shape that each of the four arrays must have, by name.
+
+    Raises:
+        DataError: A file is missing or damaged.
     """
     command = f"fallow data fetch {name}"
     if not all((folder / f"{file}.npy").is_file() for file in FILES):

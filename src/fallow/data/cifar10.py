@@ -25,7 +25,14 @@ SHEET_FILES = (*(f"{batch}.png" for batch in BATCHES), TRAIN_LABELS, TEST_LABELS
 
 
 def decode(path: Path) -> Arrays:
-    """Returns the arrays in a folder or archive of the binary files, or of the sheets and label lists."""
+    """Returns the arrays in a folder or archive of CIFAR-10.
+
+    Args:
+        path: A folder or archive that holds the binary files, or the image sheets and label lists.
+
+    Raises:
+        DataError: A file is missing or damaged.
+    """
     files = read_files(path, {*BINARY_FILES, *SHEET_FILES})
     if all(name in files for name in BINARY_FILES):
         return _from_binary(files)
@@ -39,7 +46,7 @@ def decode(path: Path) -> Arrays:
 
 
 def _from_binary(files: dict[str, bytes]) -> Arrays:
-    """Decodes records of one byte for the label and 3,072 for the pixels, a channel after the other."""
+    """Returns the arrays in records of one byte for the label and 3,072 for the pixels, channel by channel."""
     record = 1 + int(np.prod(IMAGE))
     rows = []
     for name in BINARY_FILES:
@@ -54,7 +61,7 @@ def _from_binary(files: dict[str, bytes]) -> Arrays:
 
 
 def _from_sheets(files: dict[str, bytes]) -> Arrays:
-    """Decodes PNG sheets, where each row of 1,024 pixels is one image."""
+    """Returns the arrays in PNG sheets, where each row of 1,024 pixels is one image."""
     x = np.concatenate([_sheet(f"{batch}.png", files) for batch in TRAIN_BATCHES])
     x_test = _sheet("test_batch.png", files)
     return Arrays(x, _label_list(TRAIN_LABELS, files), x_test, _label_list(TEST_LABELS, files))
@@ -105,5 +112,13 @@ class Cifar10:
     )
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-        """Returns the images in the cache, uint8, memory-mapped; the same whatever the seed."""
+        """Returns the images in the cache, uint8, memory-mapped.
+
+        Args:
+            seed: Is not used: nothing is random.
+            data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+
+        Raises:
+            DataError: The data is missing or damaged; the error names the command that fetches it.
+        """
         return self.published.load(data_dir)

@@ -13,7 +13,7 @@ Images = NDArray[np.uint8] | NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 MOST_CLASSES = 100_000
-"""Each has a row of weights; a label beyond is a slip of the pen."""
+"""Most classes of a dataset. Each has a row of weights in the model, so a larger label is surely a mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +21,11 @@ class Dataset:
     """Images and labels, for training and for testing.
 
     Attributes:
-        name: What the dataset is called.
+        name: The name of the dataset.
         x: Training images, shape (n, C, H, W), uint8 or float32; may be memory-mapped.
-        y: Their labels, shape (n,), int64, from 0 to classes − 1.
+        y: The labels of `x`, shape (n,), int64, from 0 to classes − 1.
         x_test: Test images, shape (m, C, H, W), the type of `x`.
-        y_test: Their labels, shape (m,), int64.
+        y_test: The labels of `x_test`, shape (m,), int64, from 0 to classes − 1.
         classes: How many classes there are.
         mean: The mean of each channel, C numbers; of x/255 where `x` is uint8, of `x` itself where it is float32.
         std: The standard deviation of each channel, in the same unit.
@@ -41,7 +41,11 @@ class Dataset:
     std: tuple[float, ...]
 
     def check(self) -> None:
-        """Refuses what no model could learn from; the error names the field and its value."""
+        """Checks that a model can learn from the dataset.
+
+        Raises:
+            ConfigError: A field can't be used; the error names the field and its value.
+        """
         if not isinstance(self.classes, int) or self.classes < 2:
             raise ConfigError(f"{self._field('classes')} is {self.classes}; it must be a whole number of at least 2.")
         _check_part(self.name, "x", self.x, "y", self.y, self.classes)
@@ -63,13 +67,13 @@ class Dataset:
             raise ConfigError(f"{self._field('std')} is {self.std}; every channel's must be more than 0.")
 
     def normalised(self, x_part: Images) -> NDArray[np.float32]:
-        """Returns images with the channel means taken off, in units of the channel deviations.
+        """Returns images with the mean of each channel subtracted, divided by the channel's standard deviation.
 
         Args:
             x_part: Some of the images, shape (k, C, H, W), uint8 or float32 as `x` is.
 
         Returns:
-            Shape (k, C, H, W), float32; `x_part` is left as it is.
+            A new array, shape (k, C, H, W), float32.
         """
         unit = 255.0 if x_part.dtype == np.uint8 else 1.0
         scale = 1 / (unit * np.asarray(self.std))
@@ -86,11 +90,11 @@ class DatasetOptions(Protocol):
     """Where a dataset comes from. A frozen dataclass whose fields are its options."""
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-        """Returns the dataset; touches no network.
+        """Returns the dataset; never uses the network.
 
         Args:
-            seed: Decides what is random in a generated dataset; others ignore it.
-            data_dir: Where fetched data is kept; None is the default place (see ``cache.py``).
+            seed: The seed of what is random in a generated dataset; other datasets ignore it.
+            data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
         """
         ...
 
@@ -103,16 +107,25 @@ def dataset_from_arrays(
     y_test: NDArray[Any],
     classes: int | None = None,
 ) -> Dataset:
-    """Returns a checked dataset of arrays as people have them.
+    """Returns a checked dataset of the given arrays.
 
     Args:
-        name: What to call it.
+        name: The name of the dataset.
         x: Training images, shape (n, C, H, W), or (n, H, W) for one channel; uint8 stays, other numbers become
             float32.
-        y: Their labels, shape (n,), whole numbers from 0.
-        x_test: Test images, likewise.
-        y_test: Their labels.
+        y: The labels of `x`, shape (n,), whole numbers from 0.
+        x_test: Test images, shape (m, C, H, W) or (m, H, W), the type of `x`.
+        y_test: The labels of `x_test`, shape (m,), whole numbers from 0.
         classes: How many classes there are; None is the largest label plus one.
+
+    Raises:
+        ConfigError: An array can't be used; the error names it.
+
+    Examples:
+        >>> images, labels = np.zeros((4, 8, 8), dtype=np.uint8), np.array([0, 1, 2, 0])
+        >>> dataset = dataset_from_arrays("mine", images, labels, images, labels)
+        >>> dataset.x.shape, dataset.classes
+        ((4, 1, 8, 8), 3)
     """
     x, x_test = _images(name, "x", x), _images(name, "x_test", x_test)
     y, y_test = _labels(name, "y", y), _labels(name, "y_test", y_test)
@@ -128,14 +141,14 @@ def dataset_from_arrays(
 
 
 def checked_dataset(name: str, dataset: object) -> Dataset:
-    """Returns what a source of data gave, if it is a dataset that a model can learn from.
+    """Returns `dataset`, after a check that it is a dataset that a model can learn from.
 
     Args:
-        name: Of the dataset, for the error sentence.
-        dataset: What somebody's code may have returned.
+        name: The name of the dataset, for the error sentence.
+        dataset: What a user's code returned.
 
     Raises:
-        ConfigError: It is no `Dataset`, or a field of it can't be used.
+        ConfigError: `dataset` is no `Dataset`, or one of its fields can't be used.
     """
     if not isinstance(dataset, Dataset):
         raise ConfigError(f"The dataset '{name}' returned a {type(dataset).__name__}; it must return a Dataset.")
@@ -144,9 +157,16 @@ def checked_dataset(name: str, dataset: object) -> Dataset:
 
 
 def channel_statistics(x: Images) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Returns the mean and the deviation of each channel, in the units of `Dataset.mean`.
+    """Returns the mean and the standard deviation of each channel, in the units of `Dataset.mean`.
 
-    A channel that never varies gets the deviation 1, so that normalising it gives zeros.
+    A channel whose pixels are all equal gets the deviation 1, so that normalising it gives zeros.
+
+    Args:
+        x: Images, shape (n, C, H, W), uint8 or float32.
+
+    Examples:
+        >>> channel_statistics(np.array([[[[0, 255]]]], dtype=np.uint8))
+        ((0.5,), (0.5,))
     """
     mean, std = [], []
     for channel in range(x.shape[1]):
@@ -172,7 +192,7 @@ def _images(name: str, field: str, array: NDArray[Any]) -> Images:
         raise ConfigError(
             f"The dataset '{name}' can't be used: {field} has the type {array.dtype}; it must be uint8 or float32."
         )
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and the check says so
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and the check finds it
         return array.astype(np.float32)
 
 
@@ -194,7 +214,7 @@ def _check_part(name: str, x_field: str, x: Images, y_field: str, y: Labels, cla
 
 
 def _image_fault(x: Images) -> str | None:
-    """Returns what is wrong with images, in words."""
+    """Returns what is wrong with images, in words; None if nothing is."""
     if not isinstance(x, np.ndarray) or x.dtype not in (np.uint8, np.float32):
         return f"has the type {getattr(x, 'dtype', type(x).__name__)}; it must be an array of uint8 or float32"
     if x.ndim != 4 or 0 in x.shape:
@@ -205,7 +225,7 @@ def _image_fault(x: Images) -> str | None:
 
 
 def _label_fault(y: Labels, images: int, x_field: str, classes: int) -> str | None:
-    """Returns what is wrong with labels, in words."""
+    """Returns what is wrong with labels, in words; None if nothing is."""
     if not isinstance(y, np.ndarray) or y.dtype != np.int64:
         return f"has the type {getattr(y, 'dtype', type(y).__name__)}; it must be an array of int64"
     if y.shape != (images,):

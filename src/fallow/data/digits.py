@@ -16,13 +16,13 @@ from fallow.errors import DataError
 
 FILE = Path(__file__).with_name("digits.npz")
 SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
-"""Of the file."""
+"""The checksum of the file."""
 
 WHITE = 16
 """The largest grey value in the file."""
 
 TEST_IMAGES = 297
-"""Held out for testing, so that 1,500 are left for training."""
+"""Images for testing, so that 1,500 are left for training."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,15 @@ class Digits:
     """Handwritten digits, 8×8: 1,500 to train, 297 to test."""
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-        """Returns the digits with grey values from 0 to 1, float32; the same whatever the seed."""
+        """Returns the digits with grey values from 0 to 1, float32.
+
+        Args:
+            seed: Is not used: nothing is random.
+            data_dir: Is not used: the digits come with Fallow.
+
+        Raises:
+            DataError: The file is missing or damaged.
+        """
         grey, y = _read()
         images = (grey / WHITE).astype(np.float32)[:, None]
         test = _held_out(y)
@@ -62,8 +70,8 @@ def _read() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 def _held_out(y: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Returns which images are for testing, shape (1797,), bool.
 
-    The images stand ordered by class, within a class as in the file, and every sixth or so is taken: each class has its
-    share to within one image, and all parts of the file (that is, all writers) are there.
+    The images are sorted by class, within a class as in the file, and about every sixth is taken. So each class has its
+    share to within one image, and all parts of the file (that is, all writers) are represented.
     """
     by_class = np.argsort(y, kind="stable")
     every_sixth = (2 * np.arange(TEST_IMAGES) + 1) * len(y) // (2 * TEST_IMAGES)

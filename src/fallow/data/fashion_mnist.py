@@ -28,7 +28,14 @@ REPOSITORY = "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/ma
 
 
 def decode(path: Path) -> Arrays:
-    """Returns the arrays in a folder or archive of the four compressed IDX files."""
+    """Returns the arrays in a folder or archive of Fashion-MNIST.
+
+    Args:
+        path: A folder or archive that holds the four compressed IDX files.
+
+    Raises:
+        DataError: A file is missing or damaged.
+    """
     files = read_files(path, set(FILES))
     missing = [name for name in FILES if name not in files]
     if missing:
@@ -40,7 +47,10 @@ def decode(path: Path) -> Arrays:
 
 
 def _idx(name: str, compressed: bytes) -> NDArray[np.uint8]:
-    """Decodes an IDX file: two zero bytes, the type 8 (uint8), the number of axes, their lengths, then the values."""
+    """Returns the values in an IDX file.
+
+    The file holds two zero bytes, the type 8 (uint8), the number of axes, their lengths, then the values.
+    """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(compressed)) as file:
             content = file.read(LARGEST_FILE)
@@ -79,5 +89,13 @@ class FashionMnist:
     )
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-        """Returns the images in the cache, uint8, memory-mapped; the same whatever the seed."""
+        """Returns the images in the cache, uint8, memory-mapped.
+
+        Args:
+            seed: Is not used: nothing is random.
+            data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+
+        Raises:
+            DataError: The data is missing or damaged; the error names the command that fetches it.
+        """
         return self.published.load(data_dir)

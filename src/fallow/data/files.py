@@ -1,4 +1,4 @@
-"""The files of a dataset as people have them: in a folder or in an archive, never unpacked on the disk."""
+"""The files of a dataset, in a folder or in an archive, which is never unpacked on the disk."""
 
 import lzma
 import tarfile
@@ -9,15 +9,18 @@ from pathlib import Path, PurePosixPath
 from fallow.errors import DataError
 
 LARGEST_FILE = 2**27
-"""Bytes; the largest file that any dataset has is 60 MB, and what claims more than twice that is something else."""
+"""Most bytes of a file. The largest file of any dataset here has 60 MB; a file of twice that size is something else."""
 
 
 def read_files(path: Path, wanted: Collection[str]) -> dict[str, bytes]:
-    """Returns the contents of the files with the `wanted` names that are in `path`, by name.
+    """Returns the contents of the `wanted` files in `path`, by name.
 
     Args:
-        path: A tar archive, compressed or not, or a folder; a folder's direct subfolders are looked into as well.
-        wanted: Names without folders. Nothing else is read, and what is missing is left out.
+        path: A tar archive, compressed or not, or a folder. The direct subfolders of a folder are searched too.
+        wanted: Names without folders. Other files are not read; missing ones are left out.
+
+    Raises:
+        DataError: The path can't be read, or a file is too large.
     """
     try:
         if path.is_dir():
@@ -37,7 +40,7 @@ def _from_folder(folder: Path, wanted: Collection[str]) -> dict[str, bytes]:
     for name in wanted:
         file = next((place / name for place in places if (place / name).is_file()), None)
         if file is not None:
-            _refuse_large(file, name, file.stat().st_size)
+            _check_size(file, name, file.stat().st_size)
             found[name] = file.read_bytes()
     return found
 
@@ -49,12 +52,12 @@ def _from_archive(path: Path, wanted: Collection[str]) -> dict[str, bytes]:
         for member in archive:
             name = PurePosixPath(member.name).name
             if name in wanted and name not in found and member.isreg():
-                _refuse_large(path, name, member.size)
+                _check_size(path, name, member.size)
                 content = archive.extractfile(member)
                 found[name] = content.read() if content else b""
     return found
 
 
-def _refuse_large(path: Path, name: str, size: int) -> None:
+def _check_size(path: Path, name: str, size: int) -> None:
     if size > LARGEST_FILE:
         raise DataError(f"{name} in {path} has {size} bytes; no file of a dataset has more than {LARGEST_FILE}.")

@@ -1,4 +1,4 @@
-"""module:function: a dataset that the user's own function returns."""
+"""module:function: a dataset that a user's function returns."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,15 +10,15 @@ from fallow.plugins.options import options_of
 
 
 def from_outside(name: str, found: Any) -> type:
-    """Returns the class of a dataset that is not one of Fallow's own.
+    """Returns the class of a dataset that does not come with Fallow.
 
     Args:
-        name: Of the dataset, for the error sentence.
-        found: What the name stands for: a function ``f(seed, …) -> Dataset``, whose other parameters are the
-            options, or a class like those of this package.
+        name: The name of the dataset, for the error sentence.
+        found: The object that the name stands for: a function ``f(seed, …) -> Dataset``, whose other parameters are the
+            options, or a class with the methods of `DatasetOptions`.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: `found` is neither.
     """
     if isinstance(found, type):
         return found
@@ -33,5 +33,12 @@ def load(
     seed: int,
     data_dir: Path | None = None,  # noqa: ARG001
 ) -> Dataset:
-    """Calls the function with the seed and the options."""
+    """Returns the dataset that a user's function returns.
+
+    Args:
+        function: The user's function.
+        options: Its parameters besides the seed, by name.
+        seed: The seed of the run.
+        data_dir: Is not used.
+    """
     return function(seed, **options)

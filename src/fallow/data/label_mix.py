@@ -1,4 +1,4 @@
-"""Who has what: the classes of each client's samples, counted and drawn."""
+"""The classes of each client's samples, counted and drawn."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".pdf", ".svg")
 MOST_NUMBERS = 25
-"""Clients up to which every cell can hold its number and stay legible."""
+"""Most clients for which every cell can show its number legibly."""
 
 
 def label_mix(y: NDArray[np.int64], parts: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
-    """Counts the classes of each client's samples.
+    """Returns how many samples of each class each client has.
 
     Args:
         y: The labels of the training images, shape (images,), int64.
@@ -26,6 +26,11 @@ def label_mix(y: NDArray[np.int64], parts: NDArray[np.int64], classes: int) -> N
 
     Returns:
         Shape (N, classes), int64; each row sums to n.
+
+    Examples:
+        >>> label_mix(y=np.array([0, 1, 1, 0]), parts=np.array([[0, 3], [1, 2]]), classes=2)
+        array([[2, 0],
+               [0, 2]])
     """
     clients = len(parts)
     cell = np.arange(clients)[:, None] * classes + y[parts]
@@ -33,19 +38,26 @@ def label_mix(y: NDArray[np.int64], parts: NDArray[np.int64], classes: int) -> N
 
 
 def draw_label_mix(counts: NDArray[np.int64], path: Path, title: str = "") -> None:
-    """Draws a column for each client and a row for each class; the darker a cell, the more samples.
+    """Writes a picture with a column for each client and a row for each class; a darker cell has more samples.
 
-    One scale from light to dark is read by everyone, in grey print too, and for any number of classes; as many hues
-    as classes would not be. A class that a client lacks stays white.
+    Everyone can read a scale from light to dark, in grey print too, and it works for any number of classes; one colour
+    for each class would not. A class that a client lacks stays white.
 
     Args:
         counts: Shape (N, classes), int64, as ``label_mix`` returns it.
-        path: Where to write; its ending says the format: .png, .pdf or .svg.
-        title: What stands above the picture.
+        path: Where to write; the ending .png, .pdf or .svg decides the format.
+        title: The title above the picture.
+
+    Raises:
+        ConfigError: The path has another ending.
+        DataError: The file can't be written.
+
+    Examples:
+        >>> draw_label_mix(np.array([[2, 0], [0, 2]]), Path("mix.svg"), title="two clients")
     """
     if path.suffix.lower() not in PICTURES:
         raise ConfigError(f"The picture {path} must end in one of {', '.join(PICTURES)}.")
-    from matplotlib import colormaps  # takes a second: only for those who draw
+    from matplotlib import colormaps  # takes a second to import, and only drawing needs it
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

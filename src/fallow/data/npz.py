@@ -1,4 +1,4 @@
-"""npz:PATH: the user's own arrays, in one NumPy archive."""
+"""npz:PATH: a user's arrays, in one NumPy archive."""
 
 import zipfile
 import zlib
@@ -21,14 +21,14 @@ ARCHIVE, ONE_ARRAY = b"PK", b"\x93NUMPY"
 
 @cache
 def npz(path: str) -> type:
-    """Returns the dataset, of no options, that reads `path`."""
+    """Returns the class, without options, of the dataset in the archive `path`."""
 
     @dataclass(frozen=True)
     class Npz:
         """Arrays x, y, x_test and y_test, and perhaps classes, in a NumPy archive."""
 
         def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-            """Reads the archive; pickled objects in it are refused."""
+            """Returns the dataset in the archive; raises `DataError` if it holds pickled objects."""
             return read_npz(Path(path))
 
     return Npz
@@ -37,15 +37,26 @@ def npz(path: str) -> type:
 def read_npz(path: Path) -> Dataset:
     """Returns the dataset in a NumPy archive.
 
-    The archive holds `x`, `y`, `x_test` and `y_test` as ``dataset_from_arrays`` takes them. A number `classes` may be
-    there; without it there are as many as the largest label says.
+    Args:
+        path: An archive of the arrays `x`, `y`, `x_test` and `y_test`, as ``dataset_from_arrays`` accepts them. It may
+            also hold a whole number `classes`; without it, the number of classes is the largest label plus one.
+
+    Raises:
+        DataError: The file can't be read, or an array is missing.
+        ConfigError: An array can't be used.
+
+    Examples:
+        >>> images, labels = np.zeros((4, 8, 8), dtype=np.uint8), np.array([0, 1, 2, 0])
+        >>> np.savez("mine.npz", x=images, y=labels, x_test=images, y_test=labels)
+        >>> read_npz(Path("mine.npz")).classes
+        3
     """
     try:
         with path.open("rb") as file:  # np.load itself would leave a damaged file open
             kind = file.read(len(ONE_ARRAY))
             if kind == ONE_ARRAY:
                 raise DataError(f"The dataset {path} is one array, not an archive of several; write it with np.savez.")
-            if not kind.startswith(ARCHIVE):  # np.load would take it for a pickle, and advise to trust it
+            if not kind.startswith(ARCHIVE):  # np.load would treat it as a pickle, and advise to allow that
                 raise DataError(f"The dataset {path} is no NumPy archive; write it with np.savez.")
             file.seek(0)
             archive = np.load(file, allow_pickle=False)

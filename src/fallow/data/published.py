@@ -1,4 +1,4 @@
-"""A published dataset: fetched once, checked against one hash, read from the cache ever after."""
+"""A published dataset: fetched once, checked against one hash, then read from the cache."""
 
 import tempfile
 from collections.abc import Callable
@@ -17,19 +17,19 @@ SILENT = Silent()
 
 @dataclass(frozen=True)
 class Published:
-    """What is known of a dataset before it is fetched.
+    """What is known about a dataset before it is fetched.
 
     Attributes:
-        name: Its name here, and of its folder in the cache.
-        train: Training images.
-        test: Test images.
-        image: Channels, height and width of an image.
+        name: The name of the dataset, and of its folder in the cache.
+        train: How many training images there are.
+        test: How many test images there are.
+        image: The channels, height and width of an image.
         classes: How many classes there are.
         mean: The mean of each channel of x/255.
-        std: The deviation of each channel of x/255.
-        sha256: What ``Arrays.sha256`` must give, whatever the source.
-        sources: Where it can be had, best first.
-        decode: From a folder or archive to the arrays; what it can't read is a DataError.
+        std: The standard deviation of each channel of x/255.
+        sha256: What ``Arrays.sha256`` must return, from any source.
+        sources: Where the dataset can be fetched from, best first.
+        decode: Returns the arrays in a folder or archive; raises `DataError` if it can't read them.
     """
 
     name: str
@@ -44,11 +44,18 @@ class Published:
     decode: Callable[[Path], Arrays]
 
     def folder(self, data_dir: Path | None) -> Path:
-        """Returns where the arrays are kept."""
+        """Returns the folder of the arrays; None is the default `data_dir`."""
         return (data_dir or default_data_dir()) / self.name
 
     def read(self, data_dir: Path | None) -> Arrays:
-        """Returns the arrays in the cache, memory-mapped; their bytes were checked when they were fetched."""
+        """Returns the arrays in the cache, memory-mapped; their bytes were checked when they were fetched.
+
+        Args:
+            data_dir: Where fetched data is kept; None is the default place.
+
+        Raises:
+            DataError: A file is missing or damaged.
+        """
         shapes = {
             "x": (self.train, *self.image),
             "y": (self.train,),
@@ -58,7 +65,14 @@ class Published:
         return read_arrays(self.folder(data_dir), self.name, shapes)
 
     def load(self, data_dir: Path | None) -> Dataset:
-        """Returns the dataset in the cache; missing or damaged data is an error that names the command to run."""
+        """Returns the dataset in the cache.
+
+        Args:
+            data_dir: Where fetched data is kept; None is the default place.
+
+        Raises:
+            DataError: A file is missing or damaged; the error names the command that fetches it.
+        """
         arrays = self.read(data_dir)
         y, y_test = arrays.y.astype(np.int64), arrays.y_test.astype(np.int64)
         dataset = Dataset(self.name, arrays.x, y, arrays.x_test, y_test, self.classes, self.mean, self.std)
@@ -66,7 +80,7 @@ class Published:
         return dataset
 
     def is_cached(self, data_dir: Path | None) -> bool:
-        """Tells whether ``load`` would find the data."""
+        """Returns whether ``load`` would find the data."""
         try:
             self.read(data_dir)
         except DataError:
@@ -78,11 +92,14 @@ class Published:
 
         Args:
             data_dir: Where to keep it; None is the default place.
-            given: A folder or archive that the user has; no source is asked then.
-            watcher: Is told how it goes.
+            given: A folder or archive that the user already has; then no source is asked.
+            watcher: Receives the progress.
 
         Returns:
             The folder of the arrays.
+
+        Raises:
+            DataError: No source gave the right data.
         """
         folder = self.folder(data_dir)
         if given is not None:
@@ -110,7 +127,7 @@ class Published:
         )
 
     def _checked(self, path: Path, origin: str) -> Arrays:
-        """Returns the arrays in a folder or archive, if they are the published ones to the last bit."""
+        """Returns the arrays in a folder or archive, after a check of their checksum."""
         arrays = self.decode(path)
         found = arrays.sha256()
         if found != self.sha256:

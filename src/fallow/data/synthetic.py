@@ -12,24 +12,39 @@ from fallow.data.dataset import MOST_CLASSES, Dataset, channel_statistics
 from fallow.rng import Purpose, stream
 
 PATTERNS, TRAIN, TEST = 0, 1, 2
-"""The streams of a synthetic dataset, in the place of the epoch: more training images leave the test set alone."""
+"""The streams of a synthetic dataset, by the number of an epoch: more training images do not change the test set."""
 
 STYLES = 2
-"""Patterns of one class: its images do not lie around one point, so that a linear model can't be enough."""
+"""Patterns of one class. Its images do not lie around one point, so a linear model is not enough."""
 
 WAVES = 4
-"""Waves that make up a pattern."""
+"""Waves in a pattern."""
 
 IMAGES_AT_ONCE = 4096
+"""Images that are generated at a time."""
 
 
 @dataclass(frozen=True)
 class Synthetic:
     """Generated patterns, of any size and number.
 
-    Each class has two smooth random patterns. An image is one of them, shifted, of more or less contrast, with a
-    pattern of another class showing through, under noise. What shows through keeps large images from being easy, where
-    the noise of many pixels averages out.
+    Each class has two smooth random patterns. An image is one of them, shifted, with random contrast, overlaid with a
+    pattern of another class and with noise. The overlay makes large images hard too: there the noise of many pixels
+    averages out.
+
+    Attributes:
+        samples: Training images.
+        test_samples: Test images.
+        classes: Classes, each with its share of the images to within one.
+        channels: Channels of an image.
+        height: Rows of an image.
+        width: Columns of an image.
+        noise: The standard deviation of the noise on each pixel; that of a pattern is 1.
+        overlap: The largest contrast of the other class's pattern, as a part of the contrast of the image's class.
+
+    Examples:
+        >>> Synthetic(samples=60, test_samples=20, height=8, width=8).load(seed=0).x.shape
+        (60, 1, 8, 8)
     """
 
     samples: Annotated[int, Field(ge=1, description="training images")] = 10_000
@@ -49,7 +64,12 @@ class Synthetic:
     ] = 0.8
 
     def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
-        """Generates the images, float32: the same for the same seed and options."""
+        """Returns generated images, float32: the same for the same seed and options.
+
+        Args:
+            seed: The seed of the images.
+            data_dir: Is not used: nothing is fetched.
+        """
         patterns = self._patterns(stream(seed, Purpose.DATASET, PATTERNS))
         x, y = self._images(patterns, self.samples, stream(seed, Purpose.DATASET, TRAIN))
         x_test, y_test = self._images(patterns, self.test_samples, stream(seed, Purpose.DATASET, TEST))

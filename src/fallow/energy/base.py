@@ -9,28 +9,33 @@ from numpy.typing import NDArray
 from fallow.errors import EnergyError
 
 MOST_UNITS = 10**9
-"""In a slot."""
+"""Most units that a client can harvest in a slot."""
 
 CELLS_AT_ONCE = 2**20
-"""Client-slots handled in one go: enough to spread the cost of a call, few enough to stay in the cache.
+"""Client-slots handled at once: enough to spread the cost of a call, few enough to stay in the cache.
 
-Part of what a seed means for `Bernoulli`: another number gives another harvest.
+`Bernoulli` depends on it: with another number, the same seed gives another harvest.
 """
 
 Units = NDArray[Any]
 """Units harvested in one slot, shape (N,); whole numbers (any integer type) or bool, never negative."""
 
 Harvest = Callable[[int], Iterable[Units]]
-"""From an epoch to its S slots: an array of shape (S, N), or an iterator of S rows."""
+"""Returns the S slots of an epoch: an array of shape (S, N), or an iterator of S rows of shape (N,)."""
 
 
 class EnergyModel(Protocol):
     """Where the energy comes from. A frozen dataclass whose fields are its options."""
 
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
-        """Reads and checks what the model needs, before anything runs, and returns the harvest.
+        """Returns the harvest, after the model has read and checked what it needs.
 
-        The harvest is a function of the epoch alone: asked twice, it answers the same.
+        The harvest is a function of the epoch alone: the same epoch always gives the same units.
+
+        Args:
+            seed: The seed of the run.
+            clients: N.
+            slots_per_epoch: S.
         """
         ...
 
@@ -38,13 +43,21 @@ class EnergyModel(Protocol):
 def unit_rows(
     harvest: Iterable[Units], clients: int, slots: int, most: int | None = None
 ) -> Iterator[NDArray[np.int32]]:
-    """Yields the slots of an epoch, some at a time, as new arrays of shape (rows, N); what can't be is an error.
+    """Yields the slots of an epoch, some at a time, as new arrays of shape (rows, N), int32.
 
     Args:
-        harvest: What a model gave for an epoch. An array is taken, and checked, many slots at a time.
+        harvest: The units of an epoch, as an energy model returned them. An array is read many slots at a time.
         clients: N.
         slots: S.
-        most: Most slots at a time; None: as many as are handled well at once.
+        most: Most slots at a time; None chooses a number that is fast.
+
+    Raises:
+        EnergyError: The units have a wrong shape or type, or are negative or too many.
+
+    Examples:
+        >>> harvest = np.array([[0, 1], [2, 0], [1, 1]])
+        >>> [rows.tolist() for rows in unit_rows(harvest, clients=2, slots=3, most=2)]
+        [[[0, 1], [2, 0]], [[1, 1]]]
     """
     if not isinstance(harvest, np.ndarray):
         for units in harvest:
@@ -58,7 +71,15 @@ def unit_rows(
 
 
 def checked_units(units: Units, clients: int) -> NDArray[np.int32]:
-    """Returns what a model gave for some slots, as a new array of shape (rows, N); what can't be is an error."""
+    """Returns the units of some slots, checked, as a new array of shape (rows, N), int32.
+
+    Args:
+        units: The units, as an energy model returned them, shape (rows, N), whole numbers or bool.
+        clients: N.
+
+    Raises:
+        EnergyError: The units have a wrong shape or type, or are negative or too many.
+    """
     if units.shape[1:] != (clients,) or units.dtype.kind not in "bui":
         raise EnergyError(
             f"The energy model gave an array of shape {units.shape[1:]} and type {units.dtype} for a slot; it must "

@@ -16,7 +16,16 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """One unit a slot with probability p, independent over clients and slots: the paper's model."""
+    """One unit a slot with probability p, independent over clients and slots: the paper's model.
+
+    Attributes:
+        p: p_bc, the probability of one unit in a slot: one number, or one for each client.
+
+    Examples:
+        >>> harvest = Bernoulli(p=(0.0, 1.0)).prepare(seed=0, clients=2, slots_per_epoch=3)
+        >>> [slot.tolist() for slot in harvest(0)]
+        [[False, True], [False, True], [False, True]]
+    """
 
     p: Annotated[
         Probability | tuple[Probability, ...],
@@ -24,7 +33,16 @@ class Bernoulli:
     ] = 0.1
 
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
-        """Returns the harvest; draws nothing yet."""
+        """Returns the harvest; draws nothing yet.
+
+        Args:
+            seed: The seed of the run.
+            clients: N.
+            slots_per_epoch: S.
+
+        Raises:
+            ConfigError: `p` has not one number for each client.
+        """
         p = per_client("energy.p", self.p, clients, np.float64)
         p_drawn = p if isinstance(self.p, tuple) else float(self.p)
         slots_at_once = max(1, CELLS_AT_ONCE // clients)

@@ -15,14 +15,14 @@ class Physics:
     """What does not change during a run.
 
     Attributes:
-        slots_per_epoch: S.
-        capacity: E_max, shape (N,), int32.
-        initial: E_i(0), shape (N,), int32.
-        train_cost: κ_i, units and slots, shape (N,), int32.
-        transmit_cost: Units of an upload.
-        probe_cost: Units of a probe; 0 where it is free or the policy makes none (reading 11).
+        slots_per_epoch: S, the slots of an epoch.
+        capacity: E_max, the units that each battery can store, shape (N,), int32.
+        initial: E_i(0), the units in each battery before the first slot, shape (N,), int32.
+        train_cost: κ_i, the units and the slots of a training, shape (N,), int32.
+        transmit_cost: The units of an upload.
+        probe_cost: The units of a probe; 0 where it is free or the policy makes none (reading 11).
         starts_per_epoch: Most trainings that a client may start in an epoch; 0 is no limit (reading 4).
-        ideal: Time and energy set aside: everyone trains in every epoch (the policy `unlimited`).
+        ideal: Whether time and energy are ignored: everyone trains in every epoch (the policy `unlimited`).
     """
 
     slots_per_epoch: int
@@ -36,7 +36,7 @@ class Physics:
 
     @property
     def clients(self) -> int:
-        """N."""
+        """N, the number of clients."""
         return self.capacity.size
 
     @classmethod
@@ -45,11 +45,17 @@ class Physics:
 
         Args:
             table: Settings by section, as in ``{"clients": 100, "battery": {"capacity": 25, …}, "cost": {…}, …}``.
-            probes: Whether the policy makes probes, and pays for them.
-            ideal: Whether time and energy are set aside.
+            probes: Whether the policy makes probes, so that clients pay for them.
+            ideal: Whether time and energy are ignored.
 
         Raises:
             ConfigError: A list has not one number for each client.
+
+        Examples:
+            >>> from fallow.experiment import Experiment
+            >>> physics = Physics.of_settings(Experiment(clients=20).table(), probes=True, ideal=False)
+            >>> physics.clients, physics.transmit_cost
+            (20, 1)
         """
         battery, cost = table["battery"], table["cost"]
 

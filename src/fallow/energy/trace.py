@@ -1,4 +1,4 @@
-"""Trace harvest: whole units per slot from a CSV file, measured or made."""
+"""Trace harvest: whole units per slot from a CSV file, measured or generated."""
 
 import csv
 from collections.abc import Iterator
@@ -20,7 +20,18 @@ NO_PATH = "…"
 
 @dataclass(frozen=True)
 class Trace:
-    """Whole units per slot from a CSV file: a column a client, with a header, or one column for all."""
+    """Whole units per slot from a CSV file: a column a client, with a header, or one column for all.
+
+    Attributes:
+        path: The CSV file; relative to the working directory.
+        end: What follows the last row: "repeat" begins again, "zeros" harvests nothing more.
+
+    Examples:
+        >>> np.savetxt("sun.csv", [1, 0, 2], fmt="%d")
+        >>> harvest = Trace("sun.csv").prepare(seed=0, clients=2, slots_per_epoch=2)
+        >>> [slot.tolist() for slot in harvest(1)]
+        [[2, 2], [1, 1]]
+    """
 
     path: Annotated[str, Field(min_length=1, description="CSV file; relative to the working directory")]
     end: Annotated[
@@ -29,7 +40,16 @@ class Trace:
     ] = "repeat"
 
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
-        """Reads the whole file and checks every cell."""
+        """Returns the harvest, after a check of every cell of the file.
+
+        Args:
+            seed: Is not used: the file alone decides.
+            clients: N.
+            slots_per_epoch: S.
+
+        Raises:
+            TraceError: The file can't be read, a cell is wrong, or there is not one column for each client.
+        """
         if self.path == NO_PATH:
             raise TraceError("The trace has no file yet; set energy.path to a CSV file of units per slot.")
         table = read_trace(Path(self.path))
@@ -50,7 +70,14 @@ class Trace:
 
 
 def read_trace(path: Path) -> NDArray[np.int32]:
-    """Returns the units in a trace file, shape (slots, columns); the first bad cell is an error that names it."""
+    """Returns the units in a trace file, shape (slots, columns), int32.
+
+    Args:
+        path: A CSV file in UTF-8, with a row for each slot.
+
+    Raises:
+        TraceError: The file can't be read, or a cell is wrong; the error names the first such cell.
+    """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             first = next(csv.reader(file), [])
@@ -66,7 +93,7 @@ def read_trace(path: Path) -> NDArray[np.int32]:
             f"{path} has {len(first)} columns and no header; a trace with a column for each client begins with a "
             "line of their names."
         )
-    import pyarrow as pa  # only for those who use it
+    import pyarrow as pa  # slow to import, and only traces need it
     import pyarrow.csv as pa_csv
 
     try:
@@ -91,11 +118,11 @@ def read_trace(path: Path) -> NDArray[np.int32]:
 
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
-    """Reads the file again, slowly, to say where it is wrong."""
+    """Returns the error for the first wrong cell; reads the file again, slowly, to find it."""
     with (
         path.open(newline="", encoding="utf-8-sig", errors="replace") as file,
         suppress(csv.Error),
-    ):  # then the last line says so
+    ):  # for a file that can't be read as CSV, the last line below returns the error
         for line, row in enumerate(csv.reader(file), start=1):
             if line == 1 and has_header:
                 continue
@@ -110,7 +137,7 @@ def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str)
 
 
 def _fault(cell: str) -> str | None:
-    """Returns what is wrong with a cell, in words."""
+    """Returns what is wrong with a cell, in words; None if nothing is."""
     text = cell.strip()
     if not text:
         return "the cell is empty; write 0 where nothing was harvested"

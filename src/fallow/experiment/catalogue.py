@@ -1,4 +1,4 @@
-"""Everything that has a name: Fallow's own and what installed packages offer, with a line each."""
+"""Everything that has a name, in Fallow and in installed packages, with one line each."""
 
 from collections.abc import Mapping
 
@@ -10,14 +10,14 @@ from fallow.trackers import TRACKERS
 
 
 def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
-    """Returns the names that each setting can hold, with what each stands for.
+    """Returns the names that each setting can hold, with a line about each.
 
     Args:
-        kind: One kind alone, by the end of its entry points' group: "policies", "energy", "data", "partitions",
+        kind: The only kind to list, by the end of its entry points' group: "policies", "energy", "data", "partitions",
             "models", "aggregation", "staleness" or "trackers"; None lists all.
 
     Returns:
-        By setting, as in ``policy.name``: a line for each name. What a package offers is not imported for it.
+        By setting, as in ``policy.name``: a line for each name. Classes of installed packages are not imported.
 
     Raises:
         ConfigError: There is no such kind.
@@ -39,8 +39,8 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
 
 
 def _lines(group: str, table: Mapping[str, type]) -> dict[str, str]:
-    own = {name: (cls.__doc__ or "").strip().split("\n")[0] for name, cls in table.items()}
+    built_in = {name: (cls.__doc__ or "").strip().split("\n")[0] for name, cls in table.items()}
     offered = {
         name: f"from the package {package_of(point)} ({point.value})" for name, point in installed(group).items()
     }
-    return own | {name: line for name, line in offered.items() if name not in own}
+    return built_in | {name: line for name, line in offered.items() if name not in built_in}

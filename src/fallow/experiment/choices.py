@@ -21,18 +21,18 @@ from fallow.policies import POLICIES
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A setting that names a class, whose fields are then settings beside it.
+    """A setting that names a class. The fields of the class are further settings of the section.
 
     Attributes:
-        section: The section it stands in.
-        field: Its name there.
+        section: The section of the setting.
+        field: The name of the setting in the section.
         what: What is chosen, in words.
-        group: The entry points through which installed packages offer more.
-        table: The project's own classes by name.
-        methods: What every class of the kind must have.
-        find: From a name to a class, where more than `table`, `group` and ``module:Class`` will do.
-        common: Options that may be given whatever is chosen, so that a config can change the name alone; a class
-            without such an option passes it over.
+        group: The entry points through which installed packages offer more classes.
+        table: Fallow's classes, by name.
+        methods: The methods that every class of the kind must have.
+        find: Returns the class of a name, for a kind that accepts more than `table`, `group` and ``module:Class``.
+        common: Options that may be given with every choice, so that a config can change the name alone; a class
+            without such an option ignores it.
     """
 
     section: str
@@ -45,11 +45,27 @@ class Choice:
     common: tuple[str, ...] = ()
 
     def resolve(self, name: str) -> type[Any]:
-        """Returns the class that a name stands for."""
+        """Returns the class that a name stands for.
+
+        Args:
+            name: As the user wrote it.
+
+        Raises:
+            ConfigError: There is no such name.
+        """
         return self.find(name) if self.find else resolve(name, self.table, self.what, self.group)
 
     def build(self, name: str, cls: type, settings: Mapping[str, Any]) -> Any:
-        """Returns an object of the class that a name stands for, made with the settings that are options of it."""
+        """Returns an instance of the class that a name stands for.
+
+        Args:
+            name: As the user wrote it.
+            cls: The class that it stands for.
+            settings: Settings of the section, by name; those that are options of the class are used.
+
+        Raises:
+            ConfigError: An option is wrong, or the class lacks a method.
+        """
         what = f"The {self.what} '{name}'"
         options = {key: value for key, value in settings.items() if key in option_names(cls)}
         if cls is self.table.get(name):
@@ -61,7 +77,14 @@ class Choice:
         return built
 
     def describe(self, thing: Any) -> dict[str, Any]:
-        """Returns a name, a class, a function or an object as settings of the section."""
+        """Returns the settings of the section that describe an object.
+
+        Args:
+            thing: A name, a class, a function or an instance.
+
+        Raises:
+            ConfigError: A config can't name it.
+        """
         if isinstance(thing, Dataset):
             raise ConfigError(
                 "data can't be a Dataset itself, which no config can name; write a function that returns it, "
@@ -87,18 +110,23 @@ def choices_in(section: str) -> list[Choice]:
 
 
 def as_table(section: str, given: Any) -> Any:
-    """Returns what Python gave for a section as the table that TOML would hold.
+    """Returns a section that was given in Python as the table that TOML would hold.
 
     Args:
         section: The name of the section.
-        given: A table, in which objects may stand for names; or what the section chooses first: a name, a class, a
-            function or an object.
+        given: A table, in which objects may stand for names; or only the first choice of the section: a name, a class,
+            a function or an object.
 
     Returns:
-        A table of names and options; `given` itself where the section chooses nothing.
+        A table of names and options; `given` itself for a section without choices.
 
     Raises:
-        ConfigError: An object stands where none can, or an option is given twice.
+        ConfigError: A config can't name an object, or an option is given twice.
+
+    Examples:
+        >>> from fallow.policies import VAoI
+        >>> as_table("policy", VAoI(k=5))
+        {'name': 'vaoi', 'k': 5}
     """
     choices = choices_in(section)
     if not choices:
@@ -116,20 +144,20 @@ def as_table(section: str, given: Any) -> Any:
 
 
 def build_choices(section: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a section with the objects that it chooses, made with their options.
+    """Returns the fields of a section, and under "parts" the objects that it chooses, made with their options.
 
     Args:
         section: The name of the section.
         given: Names and options as the user wrote them.
-        defaults: The section's own fields.
+        defaults: The fields of the section itself, with their defaults.
 
     Raises:
         ConfigError: A name or an option is unknown or wrong.
     """
-    own = {key: value for key, value in given.items() if key in defaults}
-    names = {choice: own.get(choice.field, defaults[choice.field]) for choice in choices_in(section)}
+    section_fields = {key: value for key, value in given.items() if key in defaults}
+    names = {choice: section_fields.get(choice.field, defaults[choice.field]) for choice in choices_in(section)}
     if not all(isinstance(name, str) for name in names.values()):
-        return own  # the section's own check says so in words
+        return section_fields  # the check of the section then raises a clear error
     classes = {choice: choice.resolve(name) for choice, name in names.items()}
     options = {choice: option_names(cls) for choice, cls in classes.items()}
     known = set().union(*options.values(), *(choice.common for choice in names))
@@ -142,7 +170,8 @@ def build_choices(section: str, given: Mapping[str, Any], defaults: Mapping[str,
                 f"{section}.{key} is an option of the {choice.what} '{name}' and of something else; rename it there."
             )
         taken |= options[choice]
-    return own | {"parts": {choice.field: choice.build(name, classes[choice], given) for choice, name in names.items()}}
+    parts = {choice.field: choice.build(name, classes[choice], given) for choice, name in names.items()}
+    return section_fields | {"parts": parts}
 
 
 def _check_writable(setting: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""The experiment: one run, described in full. A wrong setting is one sentence before anything runs."""
+"""The experiment: one run, described in full. A wrong setting raises an error of one sentence before anything runs."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -36,10 +36,10 @@ from fallow.rng import MAX_SEED
 from fallow.trackers import build_trackers, tracker_name
 
 MOST_SLOTS = 2**31 - 1
-"""Slots are counted in 32 bits."""
+"""Most slots of a run, because slots are counted in 32 bits."""
 
 MOST_CLIENTS = 10**8
-"""Their batteries and books alone take ten gigabytes."""
+"""Most clients of a run. The batteries and counters of so many take ten gigabytes."""
 
 
 class Experiment(BaseModel):
@@ -96,12 +96,35 @@ class Experiment(BaseModel):
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> "Experiment":
-        """Returns the experiment that a table of settings by section describes."""
+        """Returns the experiment that a table of settings describes.
+
+        Args:
+            table: Settings by section, as TOML holds them.
+
+        Raises:
+            ConfigError: A setting is unknown or wrong.
+
+        Examples:
+            >>> Experiment.parse({"clients": 20, "energy": {"p": 0.2}}).energy.options
+            {'p': 0.2}
+        """
         return cls(**table)
 
     @classmethod
     def read(cls, path: Path | str | None, overrides: Iterable[str] = ()) -> "Experiment":
-        """Returns the experiment in a TOML file (None: the defaults), changed by ``key=value`` overrides."""
+        """Returns the experiment in a TOML file, changed by overrides.
+
+        Args:
+            path: The file; None is an experiment with the defaults.
+            overrides: Assignments, each ``key=value``, as in ``energy.p=0.01``.
+
+        Raises:
+            ConfigError: The file can't be read, or a setting is unknown or wrong.
+
+        Examples:
+            >>> Experiment.read(None, ["clients=20", "energy.p=0.2"])
+            Experiment(clients=20, energy={'p': 0.2})
+        """
         settings = read_settings(None if path is None else Path(path))
         if "grid" in settings:
             raise ConfigError(f"{path} describes a grid of runs; `fallow sweep {path}` carries them out.")
@@ -111,7 +134,18 @@ class Experiment(BaseModel):
 
     @classmethod
     def from_toml(cls, text: str) -> "Experiment":
-        """Returns the experiment that `to_toml` wrote."""
+        """Returns the experiment in a TOML text, such as `to_toml` returns.
+
+        Args:
+            text: A config in TOML.
+
+        Raises:
+            ConfigError: A setting is unknown or wrong.
+
+        Examples:
+            >>> Experiment.from_toml(Experiment(seed=1).to_toml()) == Experiment(seed=1)
+            True
+        """
         return cls(**tomllib.loads(text))
 
     def to_toml(self) -> str:
@@ -119,7 +153,7 @@ class Experiment(BaseModel):
         return tomli_w.dumps(thawed(self.table()))
 
     def table(self) -> dict[str, Any]:
-        """Returns every setting by section, with the options of what is chosen beside its name; None is left out."""
+        """Returns every setting by section, with the options of the chosen classes; a None is left out."""
         table = self.model_dump()
         for name, section in self:
             if isinstance(section, Choosing):
@@ -128,28 +162,31 @@ class Experiment(BaseModel):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The settings that differ from the defaults, by section: ``Experiment(**experiment.given)`` is the same."""
+        """The settings that differ from the defaults, by section: ``Experiment(**experiment.given) == experiment``."""
         given: dict[str, Any] = {}
         for name, value in self:
             if not isinstance(value, BaseModel):
                 changed = {} if value == type(self).model_fields[name].default else {name: value}
                 given |= changed
                 continue
-            own = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
-            own = {key: held for key, held in own.items() if held != type(value).model_fields[key].default}
+            section = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
+            section = {key: held for key, held in section.items() if held != type(value).model_fields[key].default}
             parts = value.parts.values() if isinstance(value, Choosing) else ()
             for part in parts:
-                own |= changed_options(part)
-            if own:
-                given[name] = own
+                section |= changed_options(part)
+            if section:
+                given[name] = section
         return given
 
     def replace(self, **changes: Any) -> "Experiment":
-        """Returns the experiment with other settings.
+        """Returns a copy of the experiment with some settings changed.
 
         Args:
-            **changes: A section or a setting without one, as in ``policy=VAoI(k=5)`` or ``seed=1``, takes the place of
-                what is there; one setting of a section is named with two underscores, as in ``energy__p=0.1``.
+            **changes: A whole section, as in ``policy=VAoI(k=5)``; a setting without a section, as in ``seed=1``; or
+                one setting of a section, with two underscores, as in ``energy__p=0.1``.
+
+        Raises:
+            ConfigError: A setting is unknown or wrong.
 
         Examples:
             >>> Experiment(energy={"p": 0.1}).replace(energy__p=0.5, seed=1).given
@@ -161,12 +198,30 @@ class Experiment(BaseModel):
         return type(self)(**settings)
 
     def build(self, section: str, field: str = "name") -> Any:
-        """Returns the object that a section chooses, as in ``build("policy")`` or ``build("energy", "model")``."""
+        """Returns the object that a section chooses.
+
+        Args:
+            section: The name of the section.
+            field: The setting of the section that names the object.
+
+        Examples:
+            >>> Experiment(policy={"name": "round-robin", "k": 5}).build("policy")
+            RoundRobin(k=5)
+            >>> Experiment().build("energy", "model")
+            Bernoulli(p=0.1)
+        """
         (choosing,) = (value for name, value in self if name == section)
         return choosing.parts[field]
 
     def build_physics(self, policy: AnyPolicy) -> Physics:
-        """Returns what does not change during the run."""
+        """Returns the physics of the run: batteries, costs and slots.
+
+        Args:
+            policy: The policy of the run; its needs decide whether clients pay for probes.
+
+        Raises:
+            ConfigError: A list has not one number for each client.
+        """
         needs = needs_of(policy)
         return Physics.of_settings(self.model_dump(), probes=needs.distance != "none", ideal=needs.ideal)
 
@@ -177,7 +232,7 @@ class Experiment(BaseModel):
         return repr(self)
 
     def _check(self) -> None:
-        """Raises `ConfigError` for what is well written but can't be run."""
+        """Raises `ConfigError` for settings that are valid one by one but can't be run together."""
         build_trackers(self.output.trackers)
         physics = self.build_physics(self.build("policy"))
         k = self.policy.options.get("k", 0)
@@ -209,15 +264,25 @@ class Experiment(BaseModel):
 def bound_to_process(experiment: Experiment) -> str | None:
     """Returns the first class or function of an experiment that only this process knows; None if there is none.
 
-    It was given as an object and is defined in a notebook, in the script that runs, or inside a function: no other
-    process can import it.
+    Such a class is defined in a notebook, in the script that runs, or inside a function. No other process can import
+    it.
+
+    Args:
+        experiment: The experiment.
+
+    Returns:
+        The name of the class or function, as in ``__main__:MyPolicy``.
+
+    Examples:
+        >>> bound_to_process(Experiment()) is None
+        True
     """
     chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
     return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
 
 
 def _section_table(key: str, value: Any) -> Any:
-    """Returns what Python gave for a section, or for a setting without one, as TOML would hold it."""
+    """Returns a section, or a setting without one, that was given in Python, as TOML would hold it."""
     if isinstance(value, Choosing):
         return value.model_dump() | value.options
     if isinstance(value, BaseModel):

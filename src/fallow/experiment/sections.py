@@ -21,10 +21,10 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isi
 
 
 class Choosing(BaseModel):
-    """A section that chooses by name; the options of what is chosen stand beside its own fields.
+    """A section that chooses classes by name; their options are settings of the section too.
 
     Attributes:
-        parts: The objects that are chosen, by the field that names each.
+        parts: The chosen objects, by the field that names each.
     """
 
     model_config = STRICT
@@ -32,7 +32,7 @@ class Choosing(BaseModel):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of everything that is chosen, by name."""
+        """The options of the chosen objects, by name."""
         return {key: value for part in self.parts.values() for key, value in option_values(part).items()}
 
 

@@ -8,7 +8,14 @@ from fallow.errors import ConfigError
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:
-    """Returns the settings in a TOML file; None has none."""
+    """Returns the settings in a TOML file.
+
+    Args:
+        path: The file; None gives no settings.
+
+    Raises:
+        ConfigError: The file can't be read, or is not valid TOML.
+    """
     if path is None:
         return {}
     try:
@@ -20,7 +27,21 @@ def read_settings(path: Path | None) -> dict[str, Any]:
 
 
 def override(settings: dict[str, Any], assignment: str) -> None:
-    """Applies one ``section.key=value``, in place."""
+    """Changes one setting, in place.
+
+    Args:
+        settings: Settings by section.
+        assignment: As in ``section.key=value``.
+
+    Raises:
+        ConfigError: `assignment` has another form, or names no section.
+
+    Examples:
+        >>> settings = {"seed": 1}
+        >>> override(settings, "energy.p=0.1")
+        >>> settings
+        {'seed': 1, 'energy': {'p': 0.1}}
+    """
     path, equals, text = assignment.partition("=")
     if not equals or not path.strip():
         raise ConfigError(f"'{assignment}' is not of the form key=value, as in energy.p=0.01.")
@@ -28,7 +49,16 @@ def override(settings: dict[str, Any], assignment: str) -> None:
 
 
 def put(settings: dict[str, Any], path: str, value: Any) -> None:
-    """Sets what a dotted path names, in place."""
+    """Sets the setting at a dotted path, in place.
+
+    Args:
+        settings: Settings by section.
+        path: As in ``energy.p``.
+        value: The new value.
+
+    Raises:
+        ConfigError: A part of the path is no section.
+    """
     *sections, key = [part.strip() for part in path.split(".")]
     for section in sections:
         settings = settings.setdefault(section, {})
@@ -38,7 +68,12 @@ def put(settings: dict[str, Any], path: str, value: Any) -> None:
 
 
 def value_of(text: str) -> Any:
-    """Returns a value as TOML reads it; a bare word is a text, as in policy.name=vaoi."""
+    """Returns a value as TOML reads it; a word without quotes is a text, as in ``policy.name=vaoi``.
+
+    Examples:
+        >>> value_of("0.5"), value_of("[1, 2]"), value_of("vaoi")
+        (0.5, [1, 2], 'vaoi')
+    """
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""A config with every setting at its default, each with a line that says what it means."""
+"""A config with every setting at its default, each with a line that explains it."""
 
 from dataclasses import MISSING
 from typing import Any
@@ -13,10 +13,17 @@ from fallow.plugins.options import describe_options
 
 
 def annotated_toml(**chosen: str) -> str:
-    """Returns a config with every setting at its default, each with a line that says what it means.
+    """Returns a config in TOML with every setting at its default, each with a line that explains it.
 
     Args:
-        **chosen: What to choose in place of a section's default, as in ``policy="fedbacys"``.
+        **chosen: A name for a section instead of its default, as in ``policy="fedbacys"``.
+
+    Raises:
+        ConfigError: There is no such name.
+
+    Examples:
+        >>> print(annotated_toml(policy="fedbacys").partition("[policy]")[2].partition("[")[0].strip().splitlines()[1])
+        name = "fedbacys"
     """
     lines: list[str] = []
     for name, field in Experiment.model_fields.items():
@@ -24,16 +31,16 @@ def annotated_toml(**chosen: str) -> str:
             lines += _setting(name, field.default, field.description)
             continue
         lines += ["", f"[{name}]"]
-        own = {key: setting for key, setting in SECTIONS[name].model_fields.items() if key != "parts"}
-        defaults = {key: setting.default for key, setting in own.items()}
+        section_fields = {key: setting for key, setting in SECTIONS[name].model_fields.items() if key != "parts"}
+        defaults = {key: setting.default for key, setting in section_fields.items()}
         choices = choices_in(name)
         if name in chosen:
             defaults[choices[0].field] = chosen[name]
-        for key, setting in own.items():
+        for key, setting in section_fields.items():
             lines += _setting(key, defaults[key], setting.description)
         for choice in choices:
             for option, (default, description) in describe_options(choice.resolve(defaults[choice.field])).items():
-                if option not in own:
+                if option not in section_fields:
                     lines += _setting(option, "…" if default is MISSING else default, description)
     return "\n".join(lines) + "\n"
 

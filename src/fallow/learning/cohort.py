@@ -1,7 +1,7 @@
-"""A cohort: all trainings that start from the same weights, by whichever of two ways is faster.
+"""A cohort: all trainings that start from the same weights, by the faster of two ways.
 
-*Spread* gives each worker one client at a time; *stacked* moves many clients in lockstep. Their results differ in
-the last bits, so the choice is part of a run: it is made once and recorded with it.
+*Spread* gives each worker one client at a time; *stacked* trains many clients together, step by step. Their results
+differ in the last bits, so the choice is part of a run: it is made once and recorded with it.
 """
 
 import time
@@ -22,47 +22,50 @@ STACK = 50
 """Most clients in one stack. With fewer, threads wait for each other between operations; with more, for memory."""
 
 WORTH_HALVING = 16
-"""Clients from which even a single stack is cut in two, so that two workers have something to do."""
+"""The number of clients from which a single stack is cut in two, so that two workers have work."""
 
 LONG_STEP_SECONDS = 0.01
-"""A step of one client that takes longer spends it on arithmetic."""
+"""A step of one client that takes longer spends its time on arithmetic, not on calling operations."""
 
 
 def train_cohort(
     workers: Workers, strategy: Strategy, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD
 ) -> list[Trained]:
-    """Returns what came of each training, in the order given, the same for any number of workers.
+    """Returns the result of each training, in the order given, the same for any number of workers.
 
     Args:
-        workers: Who computes.
+        workers: The threads that compute.
         strategy: "spread" or "stacked"; see ``choose``.
-        weights: w(t), which all of them start from.
+        weights: w(t), where all trainings start, shape (P,), float32.
         trainings: The cohort.
         samples: The training set.
-        sgd: How a step is made.
+        sgd: The options of a step.
     """
     parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings)
 
     def compute(network: Network, part: list[int]) -> list[Trained]:
-        own = [trainings[k] for k in part]
+        chosen = [trainings[k] for k in part]
         if strategy == "spread":
-            return [train(network, weights, own[0], samples, sgd)]
-        return train_stacked(network, weights, own, samples, sgd)
+            return [train(network, weights, chosen[0], samples, sgd)]
+        return train_stacked(network, weights, chosen, samples, sgd)
 
     results = workers.map(compute, parts)
     by_place = {
-        k: trained for part, own in zip(parts, results, strict=True) for k, trained in zip(part, own, strict=True)
+        k: trained for part, result in zip(parts, results, strict=True) for k, trained in zip(part, result, strict=True)
     }
     return [by_place[k] for k in range(len(trainings))]
 
 
 def stacks(trainings: list[Training]) -> list[list[int]]:
-    """Cuts a cohort into stacks of clients with as many samples and batches as each other.
+    """Returns a cohort cut into stacks of clients with the same number of samples and the same batch size.
 
-    The cut depends on the cohort alone, never on the number of workers, so that results do not either.
+    The cut depends on the cohort alone, never on the number of workers, so the results do not depend on it either.
+
+    Args:
+        trainings: The cohort.
 
     Returns:
-        Places in `trainings`; every place once.
+        For each stack, indices into `trainings`; every index occurs once.
     """
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, training in enumerate(trainings):
@@ -75,11 +78,18 @@ def stacks(trainings: list[Training]) -> list[list[int]]:
 
 
 def choose(workers: Workers, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD) -> Strategy:
-    """Measures one step of the given trainings both ways and returns the faster.
+    """Returns the faster strategy, after one step of the given trainings with each.
 
-    Timing is not repeatable, so ask once, before the first epoch, and record the answer with the run. Where a step of
-    one client takes long, calling operations can't be what it takes: then stacking, which needs much more memory
-    for a large network, is not tried.
+    Timing is not repeatable, so call this once, before the first epoch, and record the result with the run. If a step
+    of one client takes long, the time goes into arithmetic, which stacking does not make faster. Then stacking is not
+    tried, because it needs much more memory for a large network.
+
+    Args:
+        workers: The threads that compute.
+        weights: w(t), shape (P,), float32.
+        trainings: A few trainings to measure.
+        samples: The training set.
+        sgd: The options of a step.
     """
     step = [replace(training, order=training.order[: training.batch_size]) for training in trainings]
     seconds: dict[Strategy, float] = {}

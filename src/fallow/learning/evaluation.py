@@ -13,12 +13,12 @@ from fallow.models.weights import Weights
 
 
 def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
-    """Scores a model on a set of samples.
+    """Returns the scores of a model on a set of samples.
 
     Args:
-        workers: Who computes.
-        weights: The model.
-        samples: The whole test set is used.
+        workers: The threads that compute.
+        weights: The model, shape (P,), float32.
+        samples: The test set; all of it is used.
     """
     at_once = workers.network.samples_at_once
 
@@ -41,19 +41,48 @@ def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
 
 
 def confusion_matrix(labels: NDArray[np.int64], predictions: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
-    """Counts samples by true class (row) and predicted class (column), shape (K, K), int64."""
+    """Returns how many samples have each true class (row) and predicted class (column), shape (K, K), int64.
+
+    Args:
+        labels: The true classes, shape (samples,), int64.
+        predictions: The predicted classes, shape (samples,), int64.
+        classes: K.
+
+    Examples:
+        >>> confusion_matrix(np.array([0, 0, 1]), np.array([0, 1, 1]), classes=2)
+        array([[1, 1],
+               [0, 1]])
+    """
     return np.bincount(labels * classes + predictions, minlength=classes * classes).reshape(classes, classes)
 
 
 def macro_f1(confusion: NDArray[np.int64]) -> float:
-    """Returns the mean over the classes of 2·TP / (2·TP + FP + FN); 0 for a class that is neither there nor guessed."""
+    """Returns the mean over the classes of 2·TP / (2·TP + FP + FN).
+
+    A class that is neither among the true classes nor among the predictions counts as 0.
+
+    Args:
+        confusion: As `confusion_matrix` returns it, shape (K, K), int64.
+
+    Examples:
+        >>> macro_f1(np.array([[1, 0], [0, 3]]))
+        1.0
+    """
     hits = np.diag(confusion)
     either = confusion.sum(axis=0) + confusion.sum(axis=1)  # 2·TP + FP + FN
     return float(np.mean(np.divide(2 * hits, either, out=np.zeros(len(hits)), where=either > 0)))
 
 
 def recall(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns TP / (TP + FN) of each class, shape (K,), float64; NaN for a class without samples."""
+    """Returns TP / (TP + FN) of each class, shape (K,), float64; NaN for a class without samples.
+
+    Args:
+        confusion: As `confusion_matrix` returns it, shape (K, K), int64.
+
+    Examples:
+        >>> recall(np.array([[1, 1], [0, 3]]))
+        array([0.5, 1. ])
+    """
     present = confusion.sum(axis=1)
     share = np.full(len(present), np.nan)
     np.divide(np.diag(confusion), present, out=share, where=present > 0)

@@ -1,4 +1,4 @@
-"""Stacked passes of networks that are a row of simple layers, several times faster than what serves any network."""
+"""Stacked passes of networks that are a chain of simple layers, several times faster than the general way."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ Layers = list[tuple[str, nn.Module]]
 
 
 def chain_layers(network: Network) -> Layers | None:
-    """Returns the layers of a network in order, each with its path; None if it is no row of layers we can stack."""
+    """Returns the layers of a network in order, each with its path; None if it is no chain of supported layers."""
     layers = _flattened("", network.module)
     if layers is None or len(network.input_shape) not in (1, 3) or not _fits(layers, len(network.input_shape) == 1):
         return None
@@ -37,7 +37,7 @@ class ChainStack:
         self.buffers = {name: like.new_empty(clients, *shape) for name, shape in network.shapes.items()}
         self.gradients = self._by_layer(self.buffers)
         self.flat = like.new_empty(clients, network.size)
-        self.first = next(k for k, own in enumerate(self.gradients) if own)
+        self.first = next(k for k, gradients in enumerate(self.gradients) if gradients)
         self.feature_after = max((k for k, path in enumerate(self.paths) if _inside(path, network.feature)), default=-1)
 
     def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,11 +60,11 @@ class ChainStack:
         dy = dy.div_(labels.shape[1]).to(self.dtype)
         for k in range(len(self.layers) - 1, self.first - 1, -1):
             dy = self.layers[k].backward(dy, parameters[k], self.gradients[k], need_dx=k > self.first)
-        torch.cat([own.flatten(1) for own in self.buffers.values()], dim=1, out=self.flat)
+        torch.cat([buffer.flatten(1) for buffer in self.buffers.values()], dim=1, out=self.flat)
         return self.flat.float(), loss, features
 
     def _by_layer(self, named: Parameters) -> list[Parameters]:
-        """Returns each layer's own of what is named by path, by the names inside the layer."""
+        """Returns the tensors of each layer by their names in the layer, out of tensors by their whole paths."""
         return [
             {name: named[f"{path}.{name}"] for name in ("weight", "bias") if f"{path}.{name}" in named}
             for path in self.paths
@@ -72,7 +72,7 @@ class ChainStack:
 
 
 def _fits(layers: Layers, flat: bool) -> bool:
-    """Tells whether each layer gets what it is written out for: images before they are flattened, numbers after."""
+    """Returns whether each layer gets inputs that it supports: images before they are flattened, numbers after."""
     for _, layer in layers:
         if (isinstance(layer, nn.Linear) and not flat) or (isinstance(layer, nn.Conv2d | nn.MaxPool2d) and flat):
             return False
@@ -81,7 +81,7 @@ def _fits(layers: Layers, flat: bool) -> bool:
 
 
 def _flattened(path: str, module: nn.Module) -> Layers | None:
-    """Unfolds nested ``nn.Sequential``; None at a layer that is not written out."""
+    """Returns the layers inside nested ``nn.Sequential``; None if a layer is not supported."""
     if type(module) is not nn.Sequential:
         return [(path, module)] if type(module) in STACKED and can_stack(module) else None
     layers: Layers = []

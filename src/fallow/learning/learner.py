@@ -1,4 +1,4 @@
-"""The learning side of Algorithm 1: the global model, what each client remembers, and updates on their way."""
+"""The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
 import time
 from collections import defaultdict
@@ -24,26 +24,26 @@ from fallow.learning.workers import Workers
 from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
-"""(slot, clients that start in it), in order."""
+"""(slot, clients that start in it), by slot; the clients have shape (n,), intp."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is learnt, and how.
+    """What is learned, and how.
 
     Attributes:
-        seed: Of the run.
+        seed: The seed of the run.
         train: The training set.
         test: The test set.
         shards: Each client's samples, indices into the training set, shape (N, n), int64.
-        steps: κ_i, shape (N,), int32.
+        steps: κ_i, the steps of a training, shape (N,), int32.
         network: The network, with w(0).
-        sgd: How a step is made.
-        aggregation: How updates make the next model.
-        staleness: What age leaves of an update's weight.
+        sgd: The options of a step.
+        aggregation: The rule that combines updates into the next model.
+        staleness: How an update's age reduces its weight.
         first_moment: h_i before the first training (reading 6).
         probe_batch: Whether B_i is drawn for each new model (reading 11).
-        on_divergence: What to do with a training that comes to no finite numbers.
+        on_divergence: What to do with a training that produces numbers that are not finite.
         probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
         keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
     """
@@ -65,18 +65,18 @@ class Task:
 
 
 class Learner:
-    """The global model and its clients' memories. It owns its arrays and changes them in place.
+    """The global model and the clients' memories. It changes its arrays in place.
 
-    A client's memory is h_i, as long as a feature; whole weights are held only for updates not yet sent.
+    A client's memory is h_i, F numbers; whole weights are kept only for updates that are not sent yet.
 
     Attributes:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
-        held: What came of trainings whose update is not sent yet, by client.
-        local: Each client's last model, where they keep it (Eq. 2), else None each.
-        scores: Of w(t) on the test set; None until it is evaluated.
-        seconds: Time spent, by kind of work.
+        held: The results of trainings whose update is not sent yet, by client.
+        local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
+        scores: The scores of w(t) on the test set; None until it is evaluated.
+        seconds: The time spent, by kind of work.
     """
 
     def __init__(self, task: Task, compute: Compute) -> None:
@@ -98,7 +98,11 @@ class Learner:
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
-        """Eq. (5): M_i under w(t), shape (N,), float32. A model is probed once, when it is new."""
+        """Returns M_i of Eq. (5) under w(t), shape (N,), float32. A model is probed once, when it is new.
+
+        Args:
+            epoch: t, for the draw of the probe batches.
+        """
         task = self.task
         with self._clock("probe"):
             if self.features is None:
@@ -108,12 +112,20 @@ class Learner:
             return distances(self.features, self.moments)
 
     def parameter_distances(self) -> NDArray[np.float32]:
-        """Eq. (2): the distance between w(t) and each client's last model, shape (N,), float32."""
+        """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
         with self._clock("probe"):
             return parameter_distances(self.weights, self.local)
 
     def train(self, starts: Starts, epoch: int) -> float:
-        """Trains the cohort of an epoch, all from w(t); returns the mean loss, NaN for an empty cohort."""
+        """Trains the cohort of an epoch, all from w(t), and returns the mean loss; NaN for an empty cohort.
+
+        Args:
+            starts: The clients that start in each slot.
+            epoch: t, for the error sentence.
+
+        Raises:
+            DivergenceError: A training diverged, and `on_divergence` is "stop".
+        """
         task = self.task
         plans = [
             plan_training(task.seed, int(i), slot, task.shards[i], int(task.steps[i]))
@@ -131,11 +143,20 @@ class Learner:
         return float(np.mean([trained.loss for trained in cohort if trained.diverged_at is None] or [np.nan]))
 
     def start(self, client: int, slot: int) -> None:
-        """A client has begun a training: what will come of it is held until it is sent."""
+        """Keeps the result of a client's training until it is sent.
+
+        Args:
+            client: The client.
+            slot: The global slot in which its training starts.
+        """
         self.held[client] = self._cohort.pop((client, slot))
 
     def finish(self, client: int) -> None:
-        """A client has done its last batch: it remembers the mean feature (Alg. 1, lines 27-28)."""
+        """Sets a client's h_i, after the last batch of its training (Alg. 1, lines 27-28).
+
+        Args:
+            client: The client.
+        """
         trained = self.held[client]
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
@@ -143,14 +164,26 @@ class Learner:
                 self.local[client] = trained.weights
 
     def send(self, client: int, staleness: int) -> Update | None:
-        """A client's update arrives; None if it diverged or is discarded as too old."""
+        """Returns a client's update as it arrives; None if it diverged or is discarded as too old.
+
+        Args:
+            client: The client.
+            staleness: How many epochs ago its training started.
+        """
         trained = self.held.pop(client)
         if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
             return None
         return Update(client, trained.slot, trained.weights, int(self.data_sizes[client]), staleness)
 
     def aggregate(self, updates: Sequence[Update]) -> None:
-        """Alg. 1, lines 20-21: w(t+1)."""
+        """Replaces w(t) by w(t+1) (Alg. 1, lines 20-21).
+
+        Args:
+            updates: The updates received in the epoch.
+
+        Raises:
+            UpdateError: An update has weights that are not finite.
+        """
         with self._clock("aggregate"):
             self.aggregation_state, weights = aggregate(
                 self.task.aggregation, self.aggregation_state, self.weights, updates, self.task.staleness
@@ -159,7 +192,7 @@ class Learner:
             self.weights, self.features, self.scores = weights, None, None
 
     def evaluate(self) -> Scores:
-        """Scores w(t) on the test set; an unchanged model is not evaluated again."""
+        """Returns the scores of w(t) on the test set; an unchanged model is not evaluated again."""
         if self.scores is None:
             with self._clock("evaluate"):
                 self.scores = evaluate(self.workers, self.weights, self.task.test)
@@ -167,7 +200,7 @@ class Learner:
 
     @property
     def state(self) -> LearningState:
-        """All that the next epochs depend on."""
+        """Everything that the next epochs depend on. The arrays are not copied."""
         check_parts("aggregation rule", self.aggregation_state, self._first_state)
         return LearningState(
             weights=self.weights,
@@ -180,7 +213,11 @@ class Learner:
         )
 
     def restore(self, state: LearningState) -> None:
-        """Takes up a state, whose arrays are the learner's from now on."""
+        """Continues from a state.
+
+        Args:
+            state: The state. Its arrays belong to the learner from now on, which changes them.
+        """
         self.weights, self.moments, self.features = state.weights, state.moments, state.features
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
@@ -188,10 +225,10 @@ class Learner:
         self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
-        """Times a step of a small cohort both ways."""
-        some = range(min(len(self.task.shards), 10))
+        """Returns the faster strategy for a small cohort."""
+        clients = range(min(len(self.task.shards), 10))
         task = self.task
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i])) for i in some]
+        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i])) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
 
     @contextmanager

@@ -16,14 +16,14 @@ from fallow.models.weights import Weights, all_finite
 
 
 def train(network: Network, weights: Weights, training: Training, samples: Samples, sgd: SGD) -> Trained:
-    """Trains one client from the global weights; stops where it diverges.
+    """Returns the result of one client's training from the global weights; stops at the step that diverges.
 
     Args:
-        network: Is given the weights; they are the client's afterwards.
-        weights: w(t).
-        training: Whose samples, in which order.
+        network: Computes the passes; afterwards it holds the weights of the client.
+        weights: w(t), shape (P,), float32.
+        training: The client's samples, in order.
         samples: The training set.
-        sgd: How a step is made.
+        sgd: The options of a step.
     """
     start = list(network.views(network.load(weights)).values())
     parameters = list(network.module.parameters())
@@ -34,7 +34,7 @@ def train(network: Network, weights: Weights, training: Training, samples: Sampl
         inputs, labels = samples.batch(batch)
         logits, features = network.forward(inputs)
         loss = cross_entropy(logits, labels)
-        feature_sum += features.sum(0, dtype=torch.float64)  # Eq. (6): of the forward pass the step makes anyway
+        feature_sum += features.sum(0, dtype=torch.float64)  # Eq. (6): the step makes this forward pass anyway
         loss_sum, seen = loss_sum + loss.item() * len(batch), seen + len(batch)
         if not math.isfinite(loss_sum):
             diverged_at = step

@@ -1,4 +1,4 @@
-"""A network whose weights come and go as one flat vector, and the layer its features come from."""
+"""A network whose weights are read and written as one flat vector, and the layer that its features come from."""
 
 import math
 from copy import deepcopy
@@ -19,17 +19,17 @@ class Network:
     """A module with its weights in a flat vector of P numbers, in the order of ``named_parameters``.
 
     Attributes:
-        module: The layers. Its parameters hold whatever was loaded last.
+        module: The layers. Its parameters hold the weights that were loaded last.
         input_shape: The shape of one input, without a batch.
-        classes: K.
+        classes: K, the number of classes.
         feature: "softmax", "logits" or the path of a layer (reading 10).
         feature_size: F, the numbers in the feature of one sample.
         precision: "bf16" computes in bfloat16; weights, losses and features stay float32.
         shapes: The shape of each parameter, by name, in the order of the flat vector.
-        size: P.
-        samples_at_once: Samples of one forward pass, where there are more: few enough for the processor's cache. It
-            depends on the shape of an input alone, because another number could change the last bits.
-        scratch: Buffers that fast code keeps from call to call. A network belongs to one thread; others take a replica.
+        size: P, the number of parameters.
+        samples_at_once: Most samples of one forward pass, few enough for the processor's cache. It depends on the shape
+            of an input alone, because another number could change the last bits of results.
+        scratch: Buffers that fast code keeps between calls. A network belongs to one thread; others use a replica.
     """
 
     def __init__(
@@ -63,12 +63,19 @@ class Network:
         )
 
     def weights(self) -> Weights:
-        """Returns a copy of the module's weights."""
+        """Returns a copy of the module's weights, shape (P,), float32."""
         flat = torch.cat([parameter.detach().reshape(-1) for parameter in self.module.parameters()])
         return np.asarray(flat.cpu().numpy())
 
     def load(self, weights: Weights) -> Tensor:
-        """Copies weights into the module; returns a second copy as a tensor, shape (P,), on the network's device."""
+        """Copies weights into the module and returns a second copy as a tensor on the network's device.
+
+        Args:
+            weights: Shape (P,), float32.
+
+        Returns:
+            Shape (P,), float32.
+        """
         flat = torch.tensor(weights, device=self.device)
         with torch.no_grad():
             for parameter, values in zip(self.module.parameters(), self.views(flat).values(), strict=True):
@@ -76,7 +83,14 @@ class Network:
         return flat
 
     def views(self, weights: Tensor) -> dict[str, Tensor]:
-        """Returns each parameter's part of weights of shape (…, P), as a view of shape (…, *its own shape)."""
+        """Returns a view of each parameter's part of the weights, by name.
+
+        Args:
+            weights: Shape (…, P), float32.
+
+        Returns:
+            Views of shape (…, *shape of the parameter).
+        """
         stacked = weights.shape[:-1]
         sizes = [torch.Size(shape).numel() for shape in self.shapes.values()]
         parts = torch.split(weights, sizes, dim=-1)
@@ -85,12 +99,16 @@ class Network:
         }
 
     def named_arrays(self, weights: Weights) -> dict[str, NDArray[np.float32]]:
-        """Returns weights by parameter, each in its own shape, as a file of a model holds them."""
+        """Returns the weights of each parameter, in the parameter's shape, float32, by name.
+
+        Args:
+            weights: Shape (P,), float32.
+        """
         parts = np.split(weights, np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])[:-1])
         return {name: part.reshape(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Runs the module with the weights loaded.
+        """Returns the logits and the features of inputs, under the weights loaded last.
 
         Args:
             inputs: Shape (batch, *input_shape), float32.
@@ -106,7 +124,7 @@ class Network:
         return logits, self.features(logits, seen)
 
     def call(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Runs the module and returns its output and, where the feature is a layer's, that layer's output."""
+        """Returns the module's output for inputs, and the output of the feature's layer; None if it is no layer."""
         if self.feature in OUTPUT_FEATURES:
             return self.module(inputs), None
         seen: list[Tensor] = []
@@ -120,7 +138,12 @@ class Network:
         return logits, seen[-1]
 
     def features(self, logits: Tensor, seen: Tensor | None) -> Tensor:
-        """Returns z, shape (batch, F), float32: the softmax, the logits, or the layer's output flattened."""
+        """Returns z, shape (batch, F), float32: the softmax, the logits, or the layer's output flattened.
+
+        Args:
+            logits: Shape (batch, K), float32.
+            seen: The output of the feature's layer, shape (batch, …); None if the feature is no layer.
+        """
         if seen is not None:
             return seen.flatten(1).float()
         return logits.detach().softmax(1) if self.feature == "softmax" else logits.detach()
@@ -145,21 +168,47 @@ def build_network(
     precision: Precision = "fp32",
     device: str = "cpu",
 ) -> Network:
-    """Returns a network with its first weights, w(0); see ``Network`` for the arguments."""
+    """Returns a network with its first weights, w(0).
+
+    Args:
+        model: The recipe.
+        input_shape: The shape of one input, without a batch.
+        classes: K, the number of classes.
+        seed: The seed of the weights.
+        feature: "softmax", "logits" or the path of a layer (reading 10).
+        precision: "fp32" or "bf16".
+        device: "cpu" or "cuda".
+
+    Raises:
+        ConfigError: The network can't be averaged or repeated, or has no such layer.
+
+    Examples:
+        >>> from fallow.models import SmallCNN
+        >>> network = build_network(SmallCNN(), input_shape=(1, 8, 8), classes=10, seed=0)
+        >>> network.weights().shape, network.feature_size
+        ((3658,), 10)
+    """
     module = build_module(model, input_shape, classes, seed)
     check_repeatable(module, input_shape)
     return Network(module, input_shape, classes, feature, precision, device)
 
 
 def check_device(device: str) -> None:
-    """Refuses a device that is not there."""
+    """Checks that a device is available.
+
+    Args:
+        device: "cpu" or "cuda".
+
+    Raises:
+        ConfigError: PyTorch finds no such device.
+    """
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("compute.device = 'cuda', but PyTorch finds no CUDA device here; set it to 'cpu'.")
 
 
 def emulates_bf16(device: str) -> bool:
-    """Tells whether bfloat16 has to be emulated here, which is many times slower than float32."""
+    """Returns whether the device has to emulate bfloat16, which is many times slower than float32."""
     if device != "cpu" or not hasattr(torch.cpu, "get_capabilities"):
         return False
-    has = torch.cpu.get_capabilities()
-    return has.get("architecture") == "x86_64" and not (has.get("amx_bf16") or has.get("avx512_bf16"))
+    features = torch.cpu.get_capabilities()
+    return features.get("architecture") == "x86_64" and not (features.get("amx_bf16") or features.get("avx512_bf16"))

@@ -1,4 +1,4 @@
-"""The options of learning; to read them nobody has to wait for PyTorch."""
+"""The options of learning; this module does not import PyTorch, which is slow to load."""
 
 from typing import Literal
 

@@ -27,17 +27,17 @@ FirstMoment = Literal["infinite", "zero", "first-pass"]
 def probe_batches(
     seed: int, epoch: int, shards: Shards, sizes: NDArray[np.int64], kind: Literal["fresh", "fixed"] = "fresh"
 ) -> list[NDArray[np.int64]]:
-    """Draws B_i of every client from one stream, without replacement (reading 11).
+    """Returns B_i of every client, drawn from one stream without replacement (reading 11).
 
     Args:
-        seed: Of the run.
+        seed: The seed of the run.
         epoch: t.
-        shards: The clients' samples.
+        shards: The clients' samples, as indices into the training set.
         sizes: |B_i|, shape (N,), int64; at most a client's number of samples are drawn.
-        kind: A fresh batch each epoch, or that of epoch 0 always.
+        kind: "fresh" draws a batch for each epoch; "fixed" always returns that of epoch 0.
 
     Returns:
-        N arrays of indices into the training set.
+        N arrays of indices into the training set, shape (|B_i|,), int64.
     """
     rng = stream(seed, Purpose.PROBE, epoch if kind == "fresh" else 0)
     lengths = np.fromiter((len(shard) for shard in shards), dtype=np.int64, count=len(shards))
@@ -56,10 +56,10 @@ def mean_features(
     """Returns the mean feature of each client's batch under the same weights: v_i (Alg. 2, line 7).
 
     Args:
-        workers: Who computes.
-        weights: w(t).
+        workers: The threads that compute.
+        weights: w(t), shape (P,), float32.
         samples: The training set.
-        batches: N arrays of indices into it, none empty.
+        batches: N arrays of indices into the training set, shape (|B_i|,), int64; none is empty.
 
     Returns:
         Shape (N, F), float32.
@@ -67,10 +67,10 @@ def mean_features(
 
     def means(network: Network, clients: range) -> Moments:
         network.load(weights)
-        own = batches[clients.start : clients.stop]
+        chosen = batches[clients.start : clients.stop]
         with torch.inference_mode():
-            features = network.forward(samples.batch(np.concatenate(own))[0])[1].cpu().numpy()
-        counts = np.array([len(batch) for batch in own])
+            features = network.forward(samples.batch(np.concatenate(chosen))[0])[1].cpu().numpy()
+        counts = np.array([len(batch) for batch in chosen])
         sums = np.add.reduceat(features, np.cumsum(counts) - counts, axis=0, dtype=np.float64)
         return np.asarray(sums / counts[:, None], dtype=np.float32)
 
@@ -80,7 +80,7 @@ def mean_features(
 
 
 def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:
-    """Eq. (5): M_i, the distance between v_i and h_i; infinite for a client without h_i (reading 6).
+    """Returns M_i of Eq. (5), the distance between v_i and h_i; infinite for a client without h_i (reading 6).
 
     Args:
         features: v_i, shape (N, F), float32.
@@ -88,6 +88,11 @@ def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:
 
     Returns:
         Shape (N,), float32.
+
+    Examples:
+        >>> v = np.array([[3.0, 4.0], [1.0, 1.0]], dtype=np.float32)
+        >>> distances(v, np.array([[0.0, 0.0], [np.nan, np.nan]], dtype=np.float32))
+        array([ 5., inf], dtype=float32)
     """
     distance = np.linalg.norm(features.astype(np.float64) - moments, axis=1)
     return np.where(np.isnan(distance), np.inf, distance).astype(np.float32)
@@ -100,7 +105,15 @@ def first_moments(
     samples: Samples,
     shards: Shards,
 ) -> Moments:
-    """Returns h_i before the first training: none (so M_i = ∞), zero, or from one pass of w(0) (reading 6)."""
+    """Returns h_i before the first training (reading 6), shape (N, F), float32; NaN for none.
+
+    Args:
+        kind: "infinite" gives none (so M_i = ∞), "zero" gives zeros, "first-pass" the mean features under w(0).
+        workers: The threads that compute.
+        weights: w(0), shape (P,), float32.
+        samples: The training set.
+        shards: The clients' samples, as indices into the training set.
+    """
     if kind == "first-pass":
         return mean_features(workers, weights, samples, list(shards))
     value = np.nan if kind == "infinite" else 0.0
@@ -111,19 +124,20 @@ def parameter_distances(weights: Weights, local: Sequence[Weights | None]) -> ND
     """Returns ‖w(t) − w_i‖₂ of each client's last local weights; infinite where a client has none.
 
     Args:
-        weights: w(t).
-        local: w_i.
+        weights: w(t), shape (P,), float32.
+        local: w_i of each client, shape (P,), float32; None for a client that has none.
 
     Returns:
         Shape (N,), float32.
     """
     return np.array(
-        [np.inf if own is None else np.linalg.norm(weights.astype(np.float64) - own) for own in local], dtype=np.float32
+        [np.inf if last is None else np.linalg.norm(weights.astype(np.float64) - last) for last in local],
+        dtype=np.float32,
     )
 
 
 def _parts(counts: list[int], samples_at_once: int) -> list[range]:
-    """Cuts the clients into runs of at most so many samples, and at least one client."""
+    """Returns the clients cut into ranges of at most `samples_at_once` samples, and at least one client."""
     parts, first, held = [], 0, 0
     for client, count in enumerate(counts):
         if held and held + count > samples_at_once:

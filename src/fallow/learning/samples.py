@@ -1,4 +1,4 @@
-"""The labelled images that networks are fed, normalised batch by batch."""
+"""The labelled images that networks learn from, normalised batch by batch."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Images and labels, kept as they came; a batch is normalised when it is taken.
+    """Images and labels, stored unchanged; a batch is normalised when it is read.
 
     Attributes:
         images: Shape (S, C, …), uint8 or float32. Never written to.
         labels: Shape (S,), int64.
-        scale: What pixels are multiplied by, one number a channel, shape (C, 1, …), float32.
-        offset: What is then taken off, likewise.
+        scale: The factor on the pixels of each channel, shape (C, 1, …), float32.
+        offset: What is then subtracted from each channel, shape (C, 1, …), float32.
     """
 
     images: Tensor
@@ -26,7 +26,7 @@ class Samples:
     offset: Tensor
 
     def __len__(self) -> int:
-        """S, the number of samples."""
+        """Returns S, the number of samples."""
         return len(self.labels)
 
     @property
@@ -35,7 +35,14 @@ class Samples:
         return tuple(self.images.shape[1:])
 
     def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Returns the images, shape (*indices.shape, C, …), float32, and labels, (*indices.shape,), int64."""
+        """Returns normalised images and their labels.
+
+        Args:
+            indices: The samples, any shape, int64.
+
+        Returns:
+            Images, shape (*indices.shape, C, …), float32, and labels, shape indices.shape, int64.
+        """
         flat = torch.from_numpy(np.ascontiguousarray(indices.reshape(-1))).to(self.images.device)
         images = self.images.index_select(0, flat).to(torch.float32) * self.scale - self.offset
         labels = self.labels.index_select(0, flat)
@@ -49,11 +56,11 @@ def samples_from_arrays(
     std: tuple[float, ...],
     device: str = "cpu",
 ) -> Samples:
-    """Returns the samples over the given arrays, without a copy where they are in memory or mapped into it.
+    """Returns samples that share the memory of the given arrays, also of memory-mapped files.
 
     Args:
-        images: Shape (S, C, …).
-        labels: Shape (S,).
+        images: Shape (S, C, …), uint8 or float32.
+        labels: Shape (S,), int64.
         mean: The mean of each channel, of images/255 where they are uint8.
         std: The standard deviation of each channel, in the same unit.
         device: Where networks run: "cpu" or "cuda".

@@ -1,4 +1,4 @@
-"""Many clients at once: the trainings of a cohort in lockstep, with their weights stacked.
+"""Many clients at once: the trainings of a cohort together, step by step, with their weights stacked.
 
 A small network spends its time on calling operations, not in them. Here each operation serves a whole stack of
 clients, whose weights differ but whose batches have the same size.
@@ -21,7 +21,7 @@ from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights
 
 STACKS_KEPT = 8
-"""Stacks whose buffers a thread keeps: the usual sizes of a cohort's parts, with full and last batches."""
+"""Stacks whose buffers a thread keeps: enough for the usual sizes of a cohort's parts and batches."""
 
 
 class Stack(Protocol):
@@ -36,14 +36,14 @@ class Stack(Protocol):
             labels: Shape (C, batch), int64.
 
         Returns:
-            Gradients, shape (C, P), float32, which live until the next call; losses, shape (C,), float32; sums of
+            Gradients, shape (C, P), float32, valid until the next call; losses, shape (C,), float32; sums of
             features, shape (C, F), float32.
         """
         ...
 
 
 class VmapStack:
-    """Any network, by PyTorch's vectorising map."""
+    """A stack for any network, by ``torch.func.vmap``."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -80,9 +80,16 @@ class _Call(torch.nn.Module):
 def train_stacked(
     network: Network, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD
 ) -> list[Trained]:
-    """Trains clients with equally many samples in lockstep; the arguments are those of ``local.train``.
+    """Returns the results of trainings that are done together, step by step.
 
-    A client that diverges spoils its own weights alone, so the others go on beside it.
+    If a client diverges, only its weights are affected; the others continue.
+
+    Args:
+        network: Computes the passes.
+        weights: w(t), shape (P,), float32.
+        trainings: Trainings with the same number of samples and the same batch size.
+        samples: The training set.
+        sgd: The options of a step.
     """
     clients, start = len(trainings), torch.tensor(weights, device=network.device)
     order = np.stack([training.order for training in trainings])
@@ -118,7 +125,7 @@ def _stack(network: Network, clients: int, batch: int) -> Stack:
 def _results(
     trainings: list[Training], weights: Tensor, feature_sum: Tensor, losses: Tensor, counts: list[int]
 ) -> list[Trained]:
-    """Cuts the stack into what came of each training; losses have shape (C, steps)."""
+    """Returns the result of each training in a stack; `losses` has shape (C, steps)."""
     samples = sum(counts)
     moments = (feature_sum / samples).numpy().astype(np.float32)
     mean_losses = (losses.double() @ torch.tensor(counts, dtype=torch.float64) / samples).tolist()
@@ -126,7 +133,9 @@ def _results(
     finite[:, -1] &= torch.isfinite(weights.sum(1, dtype=torch.float64)).numpy()
     results = []
     for k, training in enumerate(trainings):
-        own = weights[k].numpy().copy()  # so that one result does not keep the whole stack in memory
+        trained_weights = weights[k].numpy().copy()  # so that one result does not keep the whole stack in memory
         diverged_at = None if finite[k].all() else int(np.argmin(finite[k]))
-        results.append(Trained(training.client, training.slot, own, moments[k], mean_losses[k], diverged_at))
+        results.append(
+            Trained(training.client, training.slot, trained_weights, moments[k], mean_losses[k], diverged_at)
+        )
     return results

@@ -1,8 +1,8 @@
-"""Layers of many clients at once, with their backward passes written out.
+"""Layers of many clients at once, with explicit backward passes.
 
 Activations have shape (C, channels, height, width, batch), or (C, units, batch): the batch comes last, so that the
-patches of a convolution are long runs of memory, weights are used in the order they are kept in, and flattening is
-free. Every multiplication is one batched matrix product over the C clients, into buffers that are kept.
+patches of a convolution are long runs of memory, weights are read in the order in which they are stored, and
+flattening is free. Every multiplication is one batched matrix product over the C clients, into buffers that are kept.
 """
 
 import math
@@ -15,16 +15,32 @@ Parameters = dict[str, Tensor]
 
 
 class StackedLayer(Protocol):
-    """One layer of C clients. Arrays given to it may be overwritten, and what it returns lives until its next call."""
+    """One layer of C clients. It may overwrite its arguments, and its results are valid until its next call.
+
+    Attributes:
+        shape: The shape of one output, without clients and batch.
+    """
 
     shape: tuple[int, ...]
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
-        """Returns the output; `parameters` holds the views (C, *shape) of the layer's own, by name."""
+        """Returns the output of the layer, shape (C, *shape, batch).
+
+        Args:
+            x: The input, shape (C, *input shape, batch).
+            parameters: The parameters of the layer, by name, shape (C, *shape of the parameter).
+        """
         ...
 
     def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
-        """Writes the gradients of the layer's parameters, and returns that of its input where it is needed."""
+        """Writes the gradients of the layer's parameters, and returns that of its input.
+
+        Args:
+            dy: The gradient of the output, shape (C, *shape, batch).
+            parameters: The parameters of the layer, by name, shape (C, *shape of the parameter).
+            gradients: Where the gradients of the parameters are written, by name, in the same shapes.
+            need_dx: Whether the gradient of the input is needed; if not, the returned tensor has no meaning.
+        """
         ...
 
 
@@ -90,7 +106,7 @@ class Conv:
 
 
 class Linear:
-    """A fully connected layer. Inside, the batch comes before the units: these products are the faster ones."""
+    """A fully connected layer. Inside it the batch comes before the units, because these products are faster."""
 
     def __init__(self, layer: nn.Linear, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         self.shape = (layer.out_features,)
@@ -135,7 +151,7 @@ class ReLU:
 
 
 class MaxPool:
-    """A max pool: PyTorch's own, told that the clients' channels are images and the batch their channels."""
+    """A max pool, by that of PyTorch, with the clients' channels as its images and the batch as its channels."""
 
     def __init__(self, layer: nn.MaxPool2d, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         window = (layer.kernel_size, layer.stride, layer.padding, layer.dilation)
@@ -165,7 +181,7 @@ class MaxPool:
 
 
 class Flatten:
-    """Channels, rows and columns become units: a matter of shape alone."""
+    """Channels, rows and columns become units; only the shape changes."""
 
     def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         self.input_shape = (clients, *shape, batch)
@@ -190,7 +206,7 @@ STACKED: dict[type, type] = {
 
 
 def can_stack(layer: nn.Module) -> bool:
-    """Tells whether a layer, with its options, is one of those written out here."""
+    """Returns whether this module supports a layer with its options."""
     if isinstance(layer, nn.Conv2d):
         return (
             layer.groups == 1

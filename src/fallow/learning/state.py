@@ -1,4 +1,4 @@
-"""The state of learning, and what it is made of; to read one nobody has to wait for PyTorch."""
+"""The state of learning, and its parts; this module does not import PyTorch, which is slow to load."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,16 +11,16 @@ from fallow.models.weights import Weights
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What came of a training.
+    """The result of a training.
 
     Attributes:
-        client: Whose.
-        slot: The global slot it started in.
+        client: The client that trained.
+        slot: The global slot in which the training started.
         weights: w_i, shape (P,), float32.
         moment: h_i, the mean feature over the pass (Eq. 6), shape (F,), float32.
         loss: The mean loss over the pass.
-        diverged_at: The step, from 0, whose loss was not finite or which left weights that are not; else None. The
-            weights of a training that diverged are of no use.
+        diverged_at: The first step, from 0, whose loss or weights were not finite; None if all were. The weights of a
+            training that diverged can't be used.
     """
 
     client: int
@@ -31,7 +31,7 @@ class Trained:
     diverged_at: int | None
 
     def fault(self) -> str | None:
-        """Returns the sentence to show of a training that diverged; None of one that did not."""
+        """Returns the error sentence of a training that diverged; None if it did not."""
         if self.diverged_at is None:
             return None
         return (
@@ -42,13 +42,13 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What the test set says of a model.
+    """The scores of a model on the test set.
 
     Attributes:
         f1: Macro F1, the mean over the classes (reading 12).
-        accuracy: The share of samples that are classified rightly.
+        accuracy: The share of samples that are classified correctly.
         loss: The mean cross-entropy.
-        recall: The share of each class's samples that are found, shape (K,), float64; NaN for a class without any.
+        recall: The same share for each class, shape (K,), float64; NaN for a class without samples.
     """
 
     f1: float
@@ -59,15 +59,15 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class LearningState:
-    """All that the next epochs of learning depend on.
+    """Everything that the next epochs of learning depend on.
 
     Attributes:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
-        held: What came of trainings whose update is not sent yet.
-        local: The last models of clients that keep theirs, each of shape (P,), float32, by client.
-        scores: Of w(t) on the test set; None until it is evaluated.
+        held: The results of trainings whose update is not sent yet.
+        local: The last model of each client that keeps it, shape (P,), float32, by client.
+        scores: The scores of w(t) on the test set; None until it is evaluated.
         aggregation: The memory of the aggregation rule.
     """
 

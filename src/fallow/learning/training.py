@@ -1,4 +1,4 @@
-"""One local training: what it is told, what comes of it, and its step."""
+"""One local training: its samples in order, and its step."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ class Training:
     """A training to be done.
 
     Attributes:
-        client: Whose.
-        slot: The global slot it started in.
-        order: Its samples in the order of the pass, indices into the training set, shape (n,), int64.
+        client: The client that trains.
+        slot: The global slot in which it starts.
+        order: The client's samples in the order of the pass, indices into the training set, shape (n,), int64.
         batch_size: ⌈n/κ⌉; the last batch may be smaller.
     """
 
@@ -27,21 +27,29 @@ class Training:
     batch_size: int
 
     def batches(self) -> list[NDArray[np.int64]]:
-        """Returns the batches, at most κ of them: rounding up can use the samples up before the last slots."""
+        """Returns the batches of the pass, indices into the training set, shape (batch_size,), int64.
+
+        There are at most κ batches; fewer where rounding the batch size up uses all samples earlier.
+        """
         return [self.order[first : first + self.batch_size] for first in range(0, len(self.order), self.batch_size)]
 
 
 def plan_training(seed: int, client: int, slot: int, shard: NDArray[np.int64], steps: int) -> Training:
     """Returns the training that a client starts in a slot: one pass over its samples in random order (reading 9).
 
-    The order is a function of (seed, start slot, client): a client may start twice in an epoch, never in a slot.
+    The order is a function of (seed, start slot, client): a client may start twice in an epoch, but not in a slot.
 
     Args:
-        seed: Of the run.
-        client: Who.
+        seed: The seed of the run.
+        client: The client.
         slot: The global slot.
         shard: The client's samples, indices into the training set, shape (n,), int64.
-        steps: κ, at most as many batches; with fewer samples than that, each is a batch.
+        steps: κ, the most batches; with fewer samples than that, each sample is a batch.
+
+    Examples:
+        >>> training = plan_training(seed=0, client=3, slot=7, shard=np.arange(10), steps=4)
+        >>> [len(batch) for batch in training.batches()]
+        [3, 3, 3, 1]
     """
     order = shard[stream(seed, Purpose.BATCHES, slot, client).permutation(len(shard))]
     return Training(client, slot, order, -(-len(shard) // steps))
@@ -51,11 +59,11 @@ def sgd_step(sgd: SGD, weights: Tensor, gradient: Tensor, velocity: Tensor | Non
     """Moves `weights` one step, in place, and returns the velocity for the next step.
 
     Args:
-        sgd: The options.
+        sgd: The options of a step.
         weights: Any shape, float32.
-        gradient: Of the loss, the same shape.
-        velocity: What the last step returned, to be reused; None before the first.
-        start: The weights that the training began with.
+        gradient: The gradient of the loss, the same shape, float32.
+        velocity: What the previous step returned; it is overwritten. None before the first step.
+        start: The weights that the training began with, the same shape, float32.
     """
     if sgd.weight_decay:
         gradient = gradient.add(weights, alpha=sgd.weight_decay)

@@ -1,7 +1,7 @@
-"""Threads that run networks, each with a replica of its own and one thread inside the operations.
+"""Threads that run networks. Each has its own replica, and one thread inside the operations.
 
-One thread inside, because the number of threads that share a sum changes its last bits. So a result depends on the
-items that the work was cut into, never on how many workers there are.
+One thread inside, because the number of threads that share a sum changes its last bits. So a result depends on how the
+work was cut into items, never on the number of workers.
 """
 
 import threading
@@ -20,24 +20,34 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """A pool of threads. PyTorch lets go of Python's lock inside its operations, so threads share data and scale.
+    """A pool of threads. PyTorch releases Python's lock inside its operations, so threads run in parallel.
 
     Attributes:
-        network: What the workers have replicas of.
-        count: How many there are.
+        network: The network of which each worker has a replica.
+        count: The number of workers.
     """
 
     def __init__(self, network: Network, count: int = 0) -> None:
-        """Starts the pool; a count of 0 is one worker for each processor that this program may use."""
+        """Starts the pool.
+
+        Args:
+            network: The network; each worker gets a replica.
+            count: The number of workers; 0 is one for each processor that this program may use.
+        """
         self.network = network
         self.count = count or available_processors()
-        self._own = threading.local()
-        # The threads know the network and nothing of the pool: they end when nobody has the pool any more.
-        self._pool = ThreadPoolExecutor(self.count, "fallow-worker", _begin, (network, self._own))
+        self._local = threading.local()
+        # The threads refer to the network, not to the pool, so they end when nothing refers to the pool any more.
+        self._pool = ThreadPoolExecutor(self.count, "fallow-worker", _begin, (network, self._local))
 
     def map(self, task: Callable[[Network, Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Returns task(network, item) for each item, in the order of the items."""
-        return list(self._pool.map(lambda item: task(self._own.network, item), items))
+        """Returns ``task(network, item)`` for each item, in the order of the items.
+
+        Args:
+            task: Is called with the replica of the worker and an item.
+            items: The pieces of work.
+        """
+        return list(self._pool.map(lambda item: task(self._local.network, item), items))
 
     def close(self) -> None:
         """Ends the threads."""
@@ -52,6 +62,6 @@ class Workers:
         self.close()
 
 
-def _begin(network: Network, own: threading.local) -> None:
+def _begin(network: Network, local: threading.local) -> None:
     torch.set_num_threads(1)  # of this thread alone
-    own.network = network.replica()
+    local.network = network.replica()

@@ -16,6 +16,14 @@ class Auto:
     """The paper's network for images of at least 16×16 pixels, the small one below."""
 
     def build(self, input_shape: Shape, classes: int) -> "nn.Module":
-        """Returns the network that suits the images."""
-        suits = PaperCNN() if min(input_shape[1:], default=0) >= 16 else SmallCNN()
-        return suits.build(input_shape, classes)
+        """Returns the network that suits the size of the images.
+
+        Args:
+            input_shape: The shape of one input, (channels, height, width).
+            classes: How many classes there are.
+
+        Raises:
+            ConfigError: The inputs are no images, or too small.
+        """
+        model = PaperCNN() if min(input_shape[1:], default=0) >= 16 else SmallCNN()
+        return model.build(input_shape, classes)

@@ -1,4 +1,4 @@
-"""A network with its first weights, what it must be to be averaged and repeated, and its layers by path."""
+"""Networks: their first weights, checks that they can be averaged and repeated, and their layers by path."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,10 +15,25 @@ if TYPE_CHECKING:
 
 
 def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "nn.Module":
-    """Builds a network and gives it its first weights, w(0), which depend on the seed alone.
+    """Returns a network with its first weights, w(0), which depend on the seed alone.
 
     Convolutions and linear layers get He's weights (normal, variance 2 / fan-in) and zero biases (reading 14).
-    Parameters of other layers keep what their own code gives them, drawn under the same seed.
+    Other layers keep the parameters that their code draws under the same seed.
+
+    Args:
+        model: The recipe.
+        input_shape: The shape of one input, without a batch.
+        classes: How many classes there are.
+        seed: The seed of the weights.
+
+    Raises:
+        ConfigError: The network keeps numbers that are not trained, so clients' weights can't be averaged.
+
+    Examples:
+        >>> from fallow.models import SmallCNN
+        >>> module = build_module(SmallCNN(), input_shape=(1, 8, 8), classes=10, seed=0)
+        >>> sum(parameter.numel() for parameter in module.parameters())
+        3658
     """
     import torch
     from torch import nn
@@ -40,7 +55,15 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
 
 
 def find_layer(module: "nn.Module", path: str) -> "nn.Module":
-    """Returns the layer at a path such as ``features.3``; a wrong path is an error that names the nearest one."""
+    """Returns the layer at a path.
+
+    Args:
+        module: The network.
+        path: As in ``features.3``.
+
+    Raises:
+        ConfigError: There is no such layer; the error names the most similar path.
+    """
     layers: dict[str, nn.Module] = dict(module.named_modules())
     layers.pop("", None)
     if path not in layers:
@@ -50,7 +73,15 @@ def find_layer(module: "nn.Module", path: str) -> "nn.Module":
 
 
 def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
-    """Refuses a network that answers the same input otherwise the next time, as dropout does: no seed repeats it."""
+    """Checks that a network always gives the same output for the same input; with dropout, for example, it does not.
+
+    Args:
+        module: The network.
+        input_shape: The shape of one input, without a batch.
+
+    Raises:
+        ConfigError: The output is random.
+    """
     import torch
 
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
@@ -67,7 +98,7 @@ def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
 
 
 def _check_layers(module: "nn.Module") -> None:
-    """Refuses what a weight vector can't carry."""
+    """Checks that the parameters are all that a network has; raises `ConfigError` otherwise."""
     buffers = [name for name, _ in module.named_buffers()]
     if buffers:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""What the convolutional networks share: the shape of an image, and the two parts of such a network."""
+"""What the convolutional networks share: the shape of an image, and the two parts of a network."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def two_parts(features: "list[nn.Module]", sizes: list[int]) -> "nn.Module":
-    """Joins convolutions and a perceptron of the given sizes, with names that feature paths can use."""
+    """Returns a network of convolutions, "features", and a perceptron, "classifier"; feature paths use these names.
+
+    Args:
+        features: The layers of the first part.
+        sizes: The units of the perceptron's layers: inputs, hidden layers, classes.
+    """
     from torch import nn
 
     classifier: list[nn.Module] = [nn.Flatten()]
@@ -24,7 +29,16 @@ def two_parts(features: "list[nn.Module]", sizes: list[int]) -> "nn.Module":
 
 
 def image_shape(name: str, input_shape: Shape, least: int) -> tuple[int, int, int]:
-    """Returns channels, height and width; raises `ConfigError` for inputs that are no images of at least that size."""
+    """Returns the channels, height and width of images.
+
+    Args:
+        name: The name of the model, for the error sentence.
+        input_shape: The shape of one input, without a batch.
+        least: The smallest height and width that the model accepts.
+
+    Raises:
+        ConfigError: The inputs are no images, or too small.
+    """
     if len(input_shape) != 3 or min(input_shape[1:]) < least:
         raise ConfigError(
             f"The model '{name}' takes images of shape (channels, height, width), at least {least}×{least} pixels; "

@@ -22,10 +22,18 @@ MODELS: dict[str, type] = {
 
 
 def resolve_model(name: str) -> type:
-    """Returns the class that `name` stands for: of the table, or from outside as ``module:factory``.
+    """Returns the class that a name stands for.
 
-    A factory is any callable ``f(input_shape, classes, …)`` that returns an ``nn.Module``; its other parameters are the
-    options of the model.
+    Args:
+        name: A key of MODELS, a model of an installed package, or ``module:factory``. A factory is any callable
+            ``f(input_shape, classes, …)`` that returns an ``nn.Module``; its other parameters are the options.
+
+    Raises:
+        ConfigError: There is no such model, or it is no class and no function.
+
+    Examples:
+        >>> resolve_model("small-cnn")
+        <class 'fallow.models.small_cnn.SmallCNN'>
     """
     if name in MODELS:
         return MODELS[name]
@@ -38,7 +46,17 @@ def resolve_model(name: str) -> type:
 
 
 def build(factory: Callable[..., Any], options: Mapping[str, Any], input_shape: Shape, classes: int) -> "nn.Module":
-    """Calls somebody's factory with the options of the model."""
+    """Returns the network that a user's factory builds.
+
+    Args:
+        factory: The user's function.
+        options: Its other parameters, by name.
+        input_shape: The shape of one input, without a batch.
+        classes: How many classes there are.
+
+    Raises:
+        ConfigError: The factory returns no ``nn.Module``.
+    """
     from torch import nn
 
     module = factory(input_shape, classes, **options)

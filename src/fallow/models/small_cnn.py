@@ -15,7 +15,15 @@ class SmallCNN:
     """Two convolutions, a max pool and one hidden layer: enough for digits of 8×8 pixels."""
 
     def build(self, input_shape: Shape, classes: int) -> "nn.Module":
-        """Returns the network; images need at least 6×6 pixels, because its convolutions have no padding."""
+        """Returns the network. Images need at least 6×6 pixels, because the convolutions have no padding.
+
+        Args:
+            input_shape: The shape of one input, (channels, height, width).
+            classes: How many classes there are.
+
+        Raises:
+            ConfigError: The inputs are no images, or too small.
+        """
         channels, height, width = image_shape("small-cnn", input_shape, least=6)
         from torch import nn
 

@@ -1,4 +1,4 @@
-"""A model as one vector of numbers: the form in which it is averaged, sent and saved."""
+"""A model as one vector of numbers, as it is averaged, sent and saved."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,14 @@ Weights = NDArray[np.float32]
 
 
 def all_finite(weights: Weights) -> bool:
-    """Tells whether every number is finite, by their sum in float64, which only finite numbers leave finite."""
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is an answer here, no accident
+    """Returns whether every number is finite. Checks their sum in float64, which is finite only then.
+
+    Args:
+        weights: Shape (P,), float32.
+
+    Examples:
+        >>> all_finite(np.array([1, np.inf], dtype=np.float32))
+        False
+    """
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ gives NaN here on purpose
         return bool(np.isfinite(weights.sum(dtype=np.float64)))

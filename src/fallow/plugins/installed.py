@@ -18,7 +18,7 @@ def installed(group: str) -> dict[str, EntryPoint]:
     """Returns the entry points of a group by name, and loads none.
 
     Args:
-        group: As in ``fallow.policies``.
+        group: The group of entry points, such as ``fallow.policies``.
     """
     return {point.name: point for point in sorted(_everything_installed().select(group=group))}
 
@@ -33,10 +33,10 @@ def load_installed(point: EntryPoint, what: str) -> Any:
 
     Args:
         point: The entry point.
-        what: Its kind in words, for the error sentence.
+        what: The kind of object, in words, for the error sentence.
 
     Raises:
-        ConfigError: It can't be imported.
+        ConfigError: The entry point can't be imported.
     """
     try:
         return point.load()

@@ -12,10 +12,10 @@ def load_on_first_use(
 
     Args:
         package: The package's ``__name__``.
-        names: From a public name to the module that holds it; a module's own name stands for the module itself.
+        names: The module of each public name; a name that ends the name of its module stands for the module itself.
 
     Returns:
-        The three, to be assigned in the package.
+        The three values, to be assigned in the package.
     """
 
     def load(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""From a name to the thing it names: a table's own, an installed package's, or ``module:attribute`` from anywhere."""
+"""From a name to an object: in a table, in an installed package, or ``module:attribute`` from anywhere."""
 
 import sys
 from collections.abc import Mapping
@@ -13,16 +13,21 @@ from fallow.plugins.wording import did_you_mean, in_words
 
 
 def resolve(name: str, table: Mapping[str, type], what: str, group: str = "") -> type[Any]:
-    """Returns the class that `name` stands for: a key of `table`, an installed package's, or ``module:Class``.
+    """Returns the class that `name` stands for: in `table`, in an installed package, or as ``module:Class``.
 
     Args:
         name: As the user wrote it.
-        table: The project's own classes of this kind.
-        what: Their kind in words, for the error sentence.
+        table: Fallow's classes of this kind, by name.
+        what: The kind in words, for the error sentence.
         group: The entry points through which installed packages offer more of this kind; none if empty.
 
     Raises:
-        ConfigError: There is no such name, or what it names can't be loaded or is no class.
+        ConfigError: There is no such name, or it can't be loaded, or it is no class.
+
+    Examples:
+        >>> from fallow.policies import POLICIES
+        >>> resolve("vaoi", POLICIES, "policy")
+        <class 'fallow.policies.vaoi.VAoI'>
     """
     if name in table:
         return table[name]
@@ -33,7 +38,17 @@ def resolve(name: str, table: Mapping[str, type], what: str, group: str = "") ->
 
 
 def find_outside(name: str, table: Mapping[str, type], what: str, group: str = "") -> Any:
-    """Returns what a name that is not in `table` stands for, whatever it is; the arguments are those of `resolve`."""
+    """Returns the object that a name outside `table` stands for: in an installed package, or as ``module:attribute``.
+
+    Args:
+        name: As the user wrote it.
+        table: Fallow's classes of this kind, by name, for the error sentence.
+        what: The kind in words, for the error sentence.
+        group: The entry points through which installed packages offer more of this kind; none if empty.
+
+    Raises:
+        ConfigError: There is no such name, or it can't be loaded.
+    """
     if ":" in name:
         return import_attribute(name, what)
     offered = installed(group) if group else {}
@@ -43,7 +58,11 @@ def find_outside(name: str, table: Mapping[str, type], what: str, group: str = "
 
 
 def import_attribute(name: str, what: str) -> Any:
-    """Returns what ``module:attribute`` names; modules are looked for in the working directory too.
+    """Returns the object with the name ``module:attribute``; also finds modules in the working directory.
+
+    Args:
+        name: As in ``my_module:MyPolicy``.
+        what: The kind in words, for the error sentence.
 
     Raises:
         ConfigError: The module can't be imported, or has no such attribute.

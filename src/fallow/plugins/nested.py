@@ -8,7 +8,10 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Returns a value as a config holds it: sequences and arrays as tuples, NumPy's numbers as Python's, paths as text.
+    """Returns a value as a config holds it: lists and arrays as tuples, NumPy numbers as Python numbers, paths as text.
+
+    Args:
+        value: A setting, or a table of settings.
 
     Examples:
         >>> plain({"p": [0.1, 0.2], "seeds": range(2)})
@@ -24,14 +27,26 @@ def plain(value: Any) -> Any:
 
 
 def thawed(value: Any) -> Any:
-    """Returns a value with its tuples as lists, for TOML."""
+    """Returns a value with its tuples as lists, for TOML.
+
+    Args:
+        value: A setting, or a table of settings.
+
+    Examples:
+        >>> thawed({"p": (0.1, 0.2)})
+        {'p': [0.1, 0.2]}
+    """
     if isinstance(value, list | tuple):
         return [thawed(item) for item in value]
     return {key: thawed(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Returns a nested table as one of dotted keys.
+    """Returns a nested table as a table of dotted keys.
+
+    Args:
+        table: Settings, in which a value may be another table.
+        prefix: What every key begins with.
 
     Examples:
         >>> flatten({"seed": 1, "energy": {"p": 0.1}})
@@ -44,7 +59,10 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a table of dotted keys as a nested one.
+    """Returns a table of dotted keys as a nested table.
+
+    Args:
+        flat: Settings by dotted keys.
 
     Examples:
         >>> nested({"seed": 1, "energy.p": 0.1, "energy.model": "bernoulli"})

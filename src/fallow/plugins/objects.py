@@ -1,4 +1,4 @@
-"""From an object to a name and options: how a config says what Python was given as a class or an instance."""
+"""From an object to a name and options: how a config describes a class or an instance from Python."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -11,30 +11,40 @@ from fallow.plugins.nested import plain
 MAIN = "__main__"
 
 _given: dict[str, Any] = {}
-"""Classes and functions that this process was given as objects, by the names that configs have for them."""
+"""Classes and functions that users of this process gave as objects, by their names in configs."""
 
 
 def find_given(name: str) -> Any | None:
-    """Returns the class or function that this process was given under a name; None if it was given none."""
+    """Returns the class or function that was given as an object under a name in this process; None if none was."""
     return _given.get(name)
 
 
 def known_only_here(name: str) -> bool:
-    """Returns whether a name means something to this process alone: it is no module's that others could import."""
+    """Returns whether only this process can find the object of a name, because no importable module holds it.
+
+    Args:
+        name: As in ``module:Class``.
+
+    Examples:
+        >>> known_only_here("__main__:MyPolicy")
+        True
+        >>> known_only_here("my_module:MyPolicy")
+        False
+    """
     module, _, attribute = name.partition(":")
     return module == MAIN or "<" in attribute
 
 
 def name_of(thing: type | FunctionType, table: Mapping[str, type], what: str) -> str:
-    """Returns the name of a class or function in configs, and remembers what it stands for.
+    """Returns the name of a class or function in configs, and remembers the object under this name.
 
     Args:
-        thing: Given by the user.
-        table: The project's own classes of this kind.
-        what: Their kind in words, for the error sentence.
+        thing: A class or function from the user.
+        table: Fallow's classes of this kind, by name.
+        what: The kind in words, for the error sentence.
 
     Raises:
-        ConfigError: It is a lambda, which has no name.
+        ConfigError: `thing` is a lambda, which has no name.
     """
     for name, cls in table.items():
         if cls is thing:
@@ -50,13 +60,13 @@ def describe(thing: Any, field: str, table: Mapping[str, type], what: str) -> di
     """Returns a name, a class, a function or an instance as settings: its name, and the options that are not defaults.
 
     Args:
-        thing: What the user gave.
+        thing: A name, a class, a function or an instance.
         field: The setting that holds the name.
-        table: The project's own classes of this kind.
-        what: Their kind in words, for the error sentence.
+        table: Fallow's classes of this kind, by name.
+        what: The kind in words, for the error sentence.
 
     Raises:
-        ConfigError: It is none of these.
+        ConfigError: `thing` is something else, or an instance of a class that is no dataclass.
 
     Examples:
         >>> from fallow.policies import POLICIES, VAoI
@@ -81,7 +91,16 @@ def describe(thing: Any, field: str, table: Mapping[str, type], what: str) -> di
 
 
 def changed_options(thing: Any) -> dict[str, Any]:
-    """Returns the fields of a dataclass instance that differ from their defaults, as plain values."""
+    """Returns the fields of a dataclass instance that differ from their defaults, as plain values.
+
+    Args:
+        thing: An instance of a dataclass.
+
+    Examples:
+        >>> from fallow.policies import VAoI
+        >>> changed_options(VAoI(k=5))
+        {'k': 5}
+    """
     changed = {}
     for option in fields(thing):
         value = plain(vars(thing)[option.name]) if option.init else None

@@ -1,4 +1,4 @@
-"""Options: the fields of a dataclass, or the parameters of somebody's function, checked against their annotations."""
+"""Options: the fields of a dataclass, or the parameters of a user's function, checked against their annotations."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -16,22 +16,34 @@ from fallow.plugins.wording import did_you_mean, in_words
 
 
 def option_names(cls: type) -> set[str]:
-    """Returns the names of a class's options: the fields that it is made with."""
+    """Returns the names of a class's options: the fields of its constructor. Empty for a class that is no dataclass."""
     return {option.name for option in fields(cls) if option.init} if is_dataclass(cls) else set()
 
 
 def option_values(thing: Any) -> dict[str, Any]:
-    """Returns the options of an object by name, in the order of its fields."""
+    """Returns the options of an object by name, in the order of its fields.
+
+    Args:
+        thing: An instance of a dataclass.
+
+    Examples:
+        >>> from fallow.policies import RoundRobin
+        >>> option_values(RoundRobin(k=5))
+        {'k': 5}
+    """
     return {option.name: vars(thing)[option.name] for option in fields(thing) if option.init}
 
 
 def check_methods(what: str, cls: type, methods: Iterable[str]) -> None:
-    """Raises `ConfigError` for a class that lacks a method which others of its kind have.
+    """Checks that a class has the methods of its kind.
 
     Args:
-        what: The thing in words, as in "The policy 'my_module:Mine'".
-        cls: Somebody's class.
-        methods: The names that it must have.
+        what: The class in words, as in "The policy 'my_module:Mine'".
+        cls: A user's class.
+        methods: The names of the methods that it must have.
+
+    Raises:
+        ConfigError: A method is missing.
     """
     for method in methods:
         if method not in dir(cls):
@@ -40,21 +52,29 @@ def check_methods(what: str, cls: type, methods: Iterable[str]) -> None:
 
 @cache
 def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
-    """Returns what checks each option of a class; made once, because pydantic takes its time."""
+    """Returns what checks each option of a class; made once, because pydantic takes long."""
     hints = get_type_hints(cls, include_extras=True)
     strict = ConfigDict(strict=True, allow_inf_nan=False)
     return {name: TypeAdapter(hints[name], config=strict) for name in sorted(option_names(cls))}
 
 
 def describe_options(cls: type) -> dict[str, tuple[Any, str | None]]:
-    """Returns the default and the description of each option; a default of MISSING must be given."""
+    """Returns the default and the description of each option, by name.
+
+    Args:
+        cls: A dataclass; another class has no options.
+
+    Returns:
+        (default, description) by name. An option with the default ``dataclasses.MISSING`` must be given. The
+        description is None where the field has none.
+    """
     hints = get_type_hints(cls, include_extras=True)
     return {
-        one.name: (
-            one.default if one.default_factory is MISSING else one.default_factory(),
-            TypeAdapter(hints[one.name]).json_schema().get("description"),
+        option.name: (
+            option.default if option.default_factory is MISSING else option.default_factory(),
+            TypeAdapter(hints[option.name]).json_schema().get("description"),
         )
-        for one in (fields(cls) if is_dataclass(cls) else ())
+        for option in (fields(cls) if is_dataclass(cls) else ())
     }
 
 
@@ -62,10 +82,18 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
     """Returns `cls` made with `options`, each checked against its annotation.
 
     Args:
-        what: The thing in words, as in "The partition 'dirichlet'".
+        what: The class in words, as in "The partition 'dirichlet'".
         cls: A dataclass; its fields are its options.
         options: Values by the names of options.
-        section: Where the options stand in a config, for the error sentence.
+        section: The section of a config that holds the options, for the error sentence.
+
+    Raises:
+        ConfigError: An option is unknown, missing or wrong, or `cls` is no dataclass.
+
+    Examples:
+        >>> from fallow.policies import RoundRobin
+        >>> with_options("The policy 'round-robin'", RoundRobin, {"k": 5}, section="policy")
+        RoundRobin(k=5)
     """
     if not is_dataclass(cls):
         raise ConfigError(f"{what} must be a dataclass, whose fields are its options; it is {cls.__name__}.")
@@ -88,12 +116,12 @@ def with_options(what: str, cls: type, options: Mapping[str, Any], section: str 
         return cls(**values)
     except FallowError:
         raise
-    except (Exception, SystemExit) as error:  # somebody's own checks
+    except (Exception, SystemExit) as error:  # a check in the user's class
         raise ConfigError(f"{what} refuses its options: {in_words(error)}.") from error
 
 
 def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:
-    """Checks a value; a tuple, which is what a config's list is here, will do where a list is asked for."""
+    """Returns a checked value. A tuple is accepted for a list, because a config's lists are tuples here."""
     try:
         return adapter.validate_python(value)
     except ValidationError as as_tuple:
@@ -102,21 +130,24 @@ def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:
         try:
             return adapter.validate_python(thawed(value))
         except ValidationError as as_list:
-            # The one that got further in tells more.
+            # The error that lies deeper in the value says more.
             raise max(as_tuple, as_list, key=lambda error: len(error.errors()[0]["loc"])) from None
 
 
 @cache
 def options_of(what: str, function: Callable[..., Any], first: tuple[str, ...], method: Callable[..., Any]) -> type:
-    """Returns a frozen dataclass whose fields are the parameters of a function, but for the first ones.
+    """Returns a frozen dataclass whose fields are the parameters of a function, except the first ones.
 
-    The same function gives the same class, so that what is made of it can be compared.
+    The same function gives the same class, so that its instances can be compared.
 
     Args:
         what: The function in words, for the error sentence.
-        function: Somebody's.
-        first: The names of the parameters that Fallow gives it.
+        function: The user's function.
+        first: The names of its first parameters, which Fallow fills in.
         method: ``method(function, options, …)`` calls the function; becomes the class's method of the same name.
+
+    Raises:
+        ConfigError: The function does not begin with the parameters `first`, or has parameters without a name.
     """
     parameters = list(inspect.signature(function).parameters.values())
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -127,7 +158,7 @@ def options_of(what: str, function: Callable[..., Any], first: tuple[str, ...], 
         )
     try:
         hints = get_type_hints(function, include_extras=True)
-    except NameError:  # a name that is there for type checkers alone
+    except NameError:  # a name that only type checkers import
         hints = {}
     options: list[Any] = []
     for parameter in parameters[len(first) :]:
@@ -137,7 +168,7 @@ def options_of(what: str, function: Callable[..., Any], first: tuple[str, ...], 
         options.append((parameter.name, kind) if default is parameter.empty else (parameter.name, kind, default))
 
     def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return method(function, own, *arguments, **keywords)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return method(function, values, *arguments, **keywords)
 
     return make_dataclass(function.__name__, options, namespace={method.__name__: call}, frozen=True, kw_only=True)

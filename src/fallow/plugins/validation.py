@@ -26,15 +26,15 @@ WANTED = {
 
 
 def sentence(error: ValidationError, *, model: type[BaseModel] | None = None, setting: str = "") -> str:
-    """Returns what is wrong with the first wrong setting.
+    """Returns one sentence about the first wrong setting.
 
     Args:
-        error: What pydantic found.
-        model: The class whose fields were checked.
+        error: The error that pydantic raised.
+        model: The class whose fields were checked; None where only one setting was.
         setting: The full name of the setting, where only one was checked.
     """
     details = error.errors()
-    # A number or a list of them is checked as either: for a list the telling error is that of its element.
+    # A setting that may be a number or a list gives an error for each; for a list, the error of its element is useful.
     detail = next((d for d in details if not isinstance(d["input"], tuple)), details[0])
     parts = [part for part in detail["loc"] if _names_something(part, model)]
     if detail["type"] == "extra_forbidden":
@@ -53,7 +53,7 @@ def sentence(error: ValidationError, *, model: type[BaseModel] | None = None, se
 
 
 def _names_something(part: int | str, model: type[BaseModel] | None) -> bool:
-    """Tells the names and indices in an error's path from pydantic's names for the arms of a union."""
+    """Returns whether a part of an error's path is a setting or an index, not pydantic's name for a type of a union."""
     if isinstance(part, int) or model is None:
         return isinstance(part, int)
     sections = (field.annotation for field in model.model_fields.values())

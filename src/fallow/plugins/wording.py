@@ -1,26 +1,34 @@
-"""The words that error sentences share: the name that was meant, and what somebody's code raised."""
+"""The words that error sentences share: the name that was meant, and what a user's code raised."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 NEAR = 0.6
-"""How alike two names must be, from 0 to 1, for one to be a slip of the pen for the other."""
+"""How similar two names must be, from 0 to 1, for one to count as a misspelling of the other."""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
-    """Returns the valid name that `name` was probably meant to be; None if none is near.
+    """Returns the valid name that `name` was probably meant to be; None if none is similar.
+
+    Args:
+        name: As the user wrote it; upper and lower case are the same.
+        valid: The names to choose from.
 
     Examples:
         >>> nearest("fedavgg", ["vaoi", "fedavg"])
         'fedavg'
     """
-    by_lower = {one.lower(): one for one in sorted(valid)}
+    by_lower = {known.lower(): known for known in sorted(valid)}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=NEAR)
     return by_lower[near[0]] if near else None
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
-    """Returns ``"; did you mean 'x'?"`` for the valid name nearest to `name`, or the list of valid names.
+    """Returns the end of an error sentence: the valid name that was probably meant, or the list of valid names.
+
+    Args:
+        name: As the user wrote it.
+        valid: The names to choose from.
 
     Examples:
         >>> did_you_mean("fedavgg", ["vaoi", "fedavg"])
@@ -32,6 +40,11 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Returns an error's type and what it says, in one line without a full stop."""
+    """Returns an error's type and message, in one line without a full stop.
+
+    Examples:
+        >>> in_words(ValueError("k is too large."))
+        'ValueError: k is too large'
+    """
     words = " ".join(str(error).split()).rstrip(".")
     return f"{type(error).__name__}: {words}" if words else type(error).__name__

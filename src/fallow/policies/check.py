@@ -1,7 +1,4 @@
-"""The public conformance check: what is wrong with a policy, in words.
-
-problems = check_policy(MyPolicy(k=3))
-"""
+"""The public conformance check: what is wrong with a policy, in words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
@@ -27,16 +24,24 @@ class ChoosesK(Protocol):
 
     @property
     def k(self) -> int:
-        """Most clients that it selects in an epoch."""
+        """Most clients that the policy selects in an epoch."""
         ...
 
 
 def check_policy(policy: AnyPolicy) -> list[str]:
-    """Returns what is wrong with a policy, one sentence each; an empty list if it keeps its contract.
+    """Returns what is wrong with a policy, one sentence each; an empty list if nothing is.
 
-    The policy lives through small worlds of made-up views: every hook is asked twice and must answer the same
-    (determinism), leave its arguments and itself alone (purity), return one bool for each client, choose at most k
-    clients and start only those that are ready; its state must survive a checkpoint.
+    The check runs the policy in small made-up worlds. It calls every method twice. Each must return the same both times
+    (determinism), change neither its arguments nor the policy (purity), return one bool for each client, choose at most
+    k clients and start only those that are ready. The policy's memory must survive a checkpoint.
+
+    Args:
+        policy: The policy to check.
+
+    Examples:
+        >>> from fallow.policies import VAoI
+        >>> check_policy(VAoI(k=3))
+        []
     """
     problems: list[str] = []
     if not is_dataclass(policy) or not type(policy).__dataclass_params__.frozen:
@@ -49,7 +54,7 @@ def check_policy(policy: AnyPolicy) -> list[str]:
         needs = needs_of(policy)
         for clients in SIZES:
             if isinstance(policy, ChoosesK) and policy.k > clients and clients != max(SIZES):
-                continue  # a config with k above the number of clients is refused before it comes to this
+                continue  # a config with k above the number of clients is an error before a run begins
             first, again = (list(_live(policy, needs, clients)) for _ in range(2))
             if not _same(first, again):
                 problems.append(
@@ -62,7 +67,7 @@ def check_policy(policy: AnyPolicy) -> list[str]:
 
 
 def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
-    """Takes a policy through a few epochs, checking each answer; yields its masks."""
+    """Yields the masks of a policy over a few epochs, and checks each of them."""
     state = _call("init", policy.init, clients)
     first = state
     to_arrays(state)
@@ -91,7 +96,7 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
 def _ask_twice(
     policy: AnyPolicy, hook: str, function: Callable[..., Any], state: Any, view: EpochView | SlotView, epoch: int
 ) -> tuple[Any, Mask]:
-    """Asks a hook with a state, and again with the same state out of a checkpoint."""
+    """Returns the answer of a method for a state, after a check that a state from a checkpoint gives the same."""
     before = to_arrays(state)
     itself = repr(policy)
     answers = []
@@ -106,13 +111,13 @@ def _ask_twice(
         raise PolicyError(f"The policy's {hook} changed the state that it was given; it must return a new one.")
     if repr(policy) != itself:
         raise PolicyError(f"The policy's {hook} changed the policy itself; memory belongs in the state.")
-    (one, mask), (other, mask_again) = answers
-    if not np.array_equal(mask, mask_again) or not _same_arrays(to_arrays(one), to_arrays(other)):
+    (new_state, mask), (state_again, mask_again) = answers
+    if not np.array_equal(mask, mask_again) or not _same_arrays(to_arrays(new_state), to_arrays(state_again)):
         raise PolicyError(
             f"The policy's {hook} answered otherwise when asked again with the same state, view and random stream: "
             "draw only from the rng it is given, and keep everything it remembers in the state."
         )
-    return one, mask
+    return new_state, mask
 
 
 def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -120,7 +125,7 @@ def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except FallowError:
         raise
-    except (Exception, SystemExit) as error:  # anyone's code: whatever it raises is the finding
+    except (Exception, SystemExit) as error:  # a user's code: whatever it raises is a problem to report
         hint = "; the arrays of a view are read-only" if "read-only" in str(error) else ""
         raise PolicyError(f"The policy's {hook} raised {in_words(error)}{hint}.") from error
 
@@ -151,9 +156,9 @@ def _same(first: list[Mask], again: list[Mask]) -> bool:
     return len(first) == len(again) and all(map(np.array_equal, first, again))
 
 
-def _same_arrays(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one.keys() == other.keys() and all(
-        one[name].dtype == other[name].dtype
-        and np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f")
-        for name in one
+def _same_arrays(first: dict[str, Any], again: dict[str, Any]) -> bool:
+    return first.keys() == again.keys() and all(
+        first[name].dtype == again[name].dtype
+        and np.array_equal(first[name], again[name], equal_nan=first[name].dtype.kind == "f")
+        for name in first
     )

@@ -9,11 +9,17 @@ from fallow.policies.base import EpochView, Mask
 
 @dataclass(frozen=True)
 class FedAvg:
-    """Everyone trains as soon as there is energy: the paper's greedy baseline."""
+    """Everyone trains as soon as there is energy: the paper's greedy baseline.
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(FedAvg())
+        []
+    """
 
     def init(self, clients: int) -> None:
-        """Keeps no memory."""
+        """Returns None: the policy has no memory."""
 
     def select(self, state: None, view: EpochView, rng: np.random.Generator) -> tuple[None, Mask]:
-        """Selects every client."""
+        """Returns every client."""
         return None, np.ones(view.clients, dtype=np.bool_)

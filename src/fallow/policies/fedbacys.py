@@ -26,7 +26,7 @@ class Deadlines:
 
     Attributes:
         group: The group of each client, shape (N,), int32.
-        start_slot: The slot within the epoch at which each client starts or lets its turn pass, shape (N,), int32.
+        start_slot: The slot within the epoch in which each client starts, or else skips its turn, shape (N,), int32.
     """
 
     group: NDArray[np.int32]
@@ -35,19 +35,30 @@ class Deadlines:
 
 @dataclass(frozen=True)
 class FedBacys:
-    """Groups with deadlines: a client starts at the last slot that still meets its group's."""
+    """Groups with deadlines: a client starts at the last slot that still meets its group's.
+
+    Attributes:
+        groups: G, how many groups share an epoch, or a cycle of epochs.
+        grouping: "battery" groups by battery, fullest first; "fixed" groups by client number.
+        turns: "within-epoch" gives every group a slot in each epoch; "across-epochs" gives each group a whole epoch.
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(FedBacys(groups=4))
+        []
+    """
 
     groups: GroupCount = 5
     grouping: Grouping = "battery"
     turns: TurnRule = "within-epoch"
 
     def init(self, clients: int) -> Deadlines:
-        """Client i is in group i mod G until batteries say otherwise."""
+        """Returns the first memory: client i is in group i mod G."""
         group = np.arange(clients, dtype=np.int32) % np.int32(self.groups)
         return Deadlines(group, np.zeros(clients, dtype=np.int32))
 
     def select(self, state: Deadlines, view: EpochView, rng: np.random.Generator) -> tuple[Deadlines, Mask]:
-        """Forms the groups and sets each client's start slot."""
+        """Returns the groups and each client's start slot, and the clients whose turn is in this epoch."""
         across = self.turns == "across-epochs"
         turn = view.epoch % self.groups
         group = state.group
@@ -62,7 +73,7 @@ class FedBacys:
         return Deadlines(group, start_slot.astype(np.int32)), selected
 
     def start(self, state: Deadlines, view: SlotView) -> tuple[Deadlines, Mask]:
-        """Lets a client start at its own slot and at no other."""
+        """Returns the ready clients whose start slot this is."""
         return state, view.ready & (state.start_slot == view.slot_in_epoch)
 
     def _by_battery(self, battery: NDArray[np.int32], tie: NDArray[np.float64]) -> NDArray[np.int32]:

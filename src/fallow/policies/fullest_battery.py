@@ -11,13 +11,22 @@ from fallow.policies.vaoi import K
 
 @dataclass(frozen=True)
 class FullestBattery:
-    """The k clients with the most energy."""
+    """The k clients with the most energy.
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(FullestBattery(k=5))
+        []
+    """
 
     k: K = 10
 
     def init(self, clients: int) -> None:
-        """Keeps no memory."""
+        """Returns None: the policy has no memory."""
 
     def select(self, state: None, view: EpochView, rng: np.random.Generator) -> tuple[None, Mask]:
-        """Selects the k fullest; among equals at random."""
+        """Returns the k clients with the fullest batteries; chooses at random among equals."""
         return None, largest(view.battery, self.k, rng.random(view.clients))

@@ -10,17 +10,27 @@ from fallow.policies.vaoi import Ages, K, Reset, VAoI
 
 @dataclass(frozen=True)
 class Oldest:
-    """The k clients that waited longest: VAoI for which every change is significant, without a probe."""
+    """The k clients that waited longest: VAoI for which every change is significant, without a probe.
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+        reset: What sets an age to zero: being "selected", or an update that is "aggregated" (reading 7).
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(Oldest(k=5))
+        []
+    """
 
     k: K = 10
     reset: Reset = "selected"
 
     def init(self, clients: int) -> Ages:
-        """Every age is zero at first."""
+        """Returns the first memory: every age is zero."""
         return self._version_age().init(clients)
 
     def select(self, state: Ages, view: EpochView, rng: np.random.Generator) -> tuple[Ages, Mask]:
-        """Chooses the k oldest; everyone else grows older."""
+        """Returns the next ages and the k oldest clients; all others grow older."""
         significant = np.broadcast_to(np.float32(np.inf), view.clients)
         return self._version_age().select(state, replace(view, distance=significant), rng)
 

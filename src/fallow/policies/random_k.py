@@ -11,14 +11,23 @@ from fallow.policies.vaoi import K
 
 @dataclass(frozen=True)
 class RandomK:
-    """k clients at random, drawn afresh each epoch (reading 17's option)."""
+    """k clients at random, drawn afresh each epoch (reading 17's option).
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(RandomK(k=5))
+        []
+    """
 
     k: K = 10
 
     def init(self, clients: int) -> None:
-        """Keeps no memory."""
+        """Returns None: the policy has no memory."""
 
     def select(self, state: None, view: EpochView, rng: np.random.Generator) -> tuple[None, Mask]:
-        """Selects k clients, each with the same chance."""
+        """Returns k clients; each has the same chance."""
         tie = rng.random(view.clients)
         return None, largest(np.zeros(view.clients, dtype=np.int32), self.k, tie)

@@ -21,16 +21,25 @@ class Turn:
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """The clients in turn, k an epoch: everyone equally often."""
+    """The clients in turn, k an epoch: everyone equally often.
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(RoundRobin(k=5))
+        []
+    """
 
     k: K = 10
 
     def init(self, clients: int) -> Turn:
-        """Client 0 begins."""
+        """Returns the first memory: client 0 begins."""
         return Turn(first=0)
 
     def select(self, state: Turn, view: EpochView, rng: np.random.Generator) -> tuple[Turn, Mask]:
-        """Selects the next k clients."""
+        """Returns the next turn and the next k clients."""
         k = min(self.k, view.clients)
         selected = np.zeros(view.clients, dtype=np.bool_)
         selected[(state.first + np.arange(k)) % view.clients] = True

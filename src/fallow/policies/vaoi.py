@@ -26,7 +26,7 @@ class Ages:
     """The memory of a policy that counts ages.
 
     Attributes:
-        age: X_i(t), shape (N,), int32; under reset = "aggregated" before what the epoch will deliver.
+        age: X_i(t), shape (N,), int32. With reset = "aggregated", the updates of the last epoch are not counted yet.
     """
 
     age: NDArray[np.int32]
@@ -34,7 +34,19 @@ class Ages:
 
 @dataclass(frozen=True)
 class VAoI:
-    """The k clients with the largest version age train: Algorithm 2, with the options of readings 5 and 7."""
+    """The k clients with the largest version age train: Algorithm 2, with the options of readings 5 and 7.
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+        mu: μ, the distance from which a change is significant.
+        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5).
+        reset: What sets an age to zero: being "selected", or an update that is "aggregated" (reading 7).
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(VAoI(k=5, mu=0.3))
+        []
+    """
 
     k: K = 10
     mu: Annotated[float, Field(ge=0, description="μ: distance from which a change is significant")] = PAPER_MU
@@ -47,11 +59,11 @@ class VAoI:
         return Needs(distance="features", threshold=self.mu)
 
     def init(self, clients: int) -> Ages:
-        """Every age is zero at first."""
+        """Returns the first memory: every age is zero."""
         return Ages(np.zeros(clients, dtype=np.int32))
 
     def select(self, state: Ages, view: EpochView, rng: np.random.Generator) -> tuple[Ages, Mask]:
-        """Chooses by X(t) and steps to X(t+1)."""
+        """Returns the ages X(t+1), and the k clients chosen by X(t)."""
         by_selection = self.reset == "selected"
         age = state.age if by_selection else np.where(view.delivered, np.int32(0), state.age)
         tie = rng.random(view.clients)

@@ -13,7 +13,19 @@ from fallow.policies.vaoi import Ages, Chosen, K, Reset, VAoI
 
 @dataclass(frozen=True)
 class VAoIParameters:
-    """VAoI by the distance between whole models (Eq. 2), which every client keeps."""
+    """VAoI by the distance between whole models (Eq. 2), which every client keeps.
+
+    Attributes:
+        k: How many clients are selected in an epoch.
+        threshold: μ of Eq. (2), the distance between whole models from which a change is significant.
+        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5).
+        reset: What sets an age to zero: being "selected", or an update that is "aggregated" (reading 7).
+
+    Examples:
+        >>> from fallow.policies.check import check_policy
+        >>> check_policy(VAoIParameters(k=5))
+        []
+    """
 
     k: K = 10
     threshold: Annotated[
@@ -28,11 +40,11 @@ class VAoIParameters:
         return Needs(distance="parameters", threshold=self.threshold)
 
     def init(self, clients: int) -> Ages:
-        """Every age is zero at first."""
+        """Returns the first memory: every age is zero."""
         return self._version_age().init(clients)
 
     def select(self, state: Ages, view: EpochView, rng: np.random.Generator) -> tuple[Ages, Mask]:
-        """Chooses as VAoI does; `view.distance` is the distance between parameters."""
+        """Returns what VAoI would; `view.distance` is the distance between parameters."""
         return self._version_age().select(state, view, rng)
 
     def _version_age(self) -> VAoI:

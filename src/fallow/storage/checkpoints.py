@@ -24,7 +24,17 @@ HEADER = re.compile(rb"fallow checkpoint (\d+) ([0-9a-f]{64})\n")
 
 
 def write_checkpoint(path: Path, arrays: Arrays, notes: dict[str, Any], *, durable: bool = True) -> None:
-    """Replaces a checkpoint in one step; if that fails, the one before is still there."""
+    """Replaces a checkpoint in one step; if that fails, the previous one is still there.
+
+    Args:
+        path: The file.
+        arrays: Arrays by name, of any shape, of numbers or bool.
+        notes: What JSON can hold, by name.
+        durable: Whether the file must survive a loss of power; see `write_atomically`.
+
+    Raises:
+        OSError: The file can't be written.
+    """
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     payload = tensors_to_bytes(whole, {"notes": json.dumps(notes)})
     digest = hashlib.sha256(payload).hexdigest()
@@ -32,7 +42,14 @@ def write_checkpoint(path: Path, arrays: Arrays, notes: dict[str, Any], *, durab
 
 
 def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Returns the arrays and notes of a checkpoint, if every byte of it is as it was written."""
+    """Returns the arrays and notes of a checkpoint, after a check of its checksum.
+
+    Args:
+        path: A file that `write_checkpoint` wrote.
+
+    Raises:
+        CheckpointError: The file is missing or damaged, or has another format.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -4,14 +4,20 @@ import os
 from pathlib import Path
 
 PART = ".part"
-"""Ends the name of a file that is being written."""
+"""The ending of the name of a file that is being written."""
 
 
 def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Writes a file that is either there in full or not there at all, and stays when the power goes.
+    """Writes a file in one step: after a failure, the old file is there, or none.
 
-    What can be made again need not be durable: that is many times faster, and after a loss of power the file may be
-    damaged.
+    Args:
+        path: The file; its directory must exist.
+        content: What to write.
+        durable: Whether the file must survive a loss of power. False is many times faster, and serves for a file that
+            can be made again.
+
+    Raises:
+        OSError: The file can't be written.
     """
     part = path.with_name(path.name + PART)
     try:

@@ -9,17 +9,17 @@ from pathlib import Path
 from fallow.errors import RunDirectoryError
 
 PATIENCE = 5.0
-"""Seconds to wait for a writer that is just going away."""
+"""Seconds to wait for a writer that is about to end."""
 
 
 class DirectoryLock:
-    """Held until it is closed, or its process ends in whatever way. It leaves no file behind."""
+    """A lock on a directory, held until it is closed or its process ends. It leaves no file behind."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
 
     def is_of(self, directory: Path) -> bool:
-        """Returns whether the directory that was locked is still the one at its path: another may have removed it."""
+        """Returns whether the locked directory is still the one at this path: another process may have removed it."""
         if self._descriptor is None:
             return True
         try:
@@ -28,7 +28,7 @@ class DirectoryLock:
             return False
 
     def close(self) -> None:
-        """Lets others write."""
+        """Releases the lock, so that other processes can write."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -38,15 +38,15 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
     """Returns the lock of a directory.
 
     Args:
-        directory: It must be there.
-        patience: Seconds to wait for another writer; None waits as long as one takes to go away.
+        directory: A directory that exists.
+        patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
 
     Raises:
-        RunDirectoryError: Another writer holds it.
+        RunDirectoryError: Another writer still holds the lock.
     """
     try:
         import fcntl
-    except ImportError:  # not on Windows: there a second writer is the user's own care
+    except ImportError:  # on Windows nothing keeps a second writer out; users must take care
         return DirectoryLock(None)
     descriptor = os.open(directory, os.O_RDONLY)
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
@@ -64,10 +64,15 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
 
 @contextmanager
 def hold(directory: Path) -> Iterator[None]:
-    """Makes a directory, if need be, and keeps other writers out of it. What it made and nobody filled it removes.
+    """Locks a directory for the time of a ``with`` block, and makes it first if it is missing.
+
+    At the end it removes the directories that it made and that are still empty.
+
+    Args:
+        directory: The directory to lock.
 
     Raises:
-        RunDirectoryError: It can't be made, or another writer holds it.
+        RunDirectoryError: The directory can't be made, or another writer holds it.
     """
     while True:
         made = [path for path in (directory, *directory.parents) if not path.exists()]
@@ -77,7 +82,7 @@ def hold(directory: Path) -> Iterator[None]:
             raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
         try:
             held = lock(directory)
-        except FileNotFoundError:  # its last holder has just removed it
+        except FileNotFoundError:  # the process that held it has just removed it
             continue
         if held.is_of(directory):
             break
@@ -85,7 +90,7 @@ def hold(directory: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # one of them has something in it, and so have those above
+        with suppress(OSError):  # a directory that is not empty stays, and so do those above it
             for path in made:
                 path.rmdir()
         held.close()

@@ -17,16 +17,23 @@ TRACKERS: dict[str, type] = {
 }
 
 FOLDERS = tuple(TRACKERS)
-"""What they write to in a run directory."""
+"""The folders of a run directory that the trackers write to."""
 
 
 def tracker_name(tracker: Any) -> Any:
-    """Returns the name of a tracker that was given as a class; whatever else was given is returned as it is."""
+    """Returns the name of a tracker class; anything else is returned unchanged."""
     return name_of(tracker, TRACKERS, "tracker") if isinstance(tracker, type) else tracker
 
 
 def build_trackers(names: Sequence[str]) -> dict[str, Tracker]:
-    """Returns trackers by name; one that can't be had is a sentence, before anything runs."""
+    """Returns new trackers by name.
+
+    Args:
+        names: Keys of TRACKERS, trackers of installed packages, or ``module:Class``.
+
+    Raises:
+        ConfigError: A tracker is unknown, not installed, named twice, or lacks a method.
+    """
     built: dict[str, Tracker] = {}
     for name in names:
         if name in built:
@@ -39,7 +46,7 @@ def build_trackers(names: Sequence[str]) -> dict[str, Tracker]:
                 raise ConfigError(f"The tracker '{name}' has no method '{method}'; it must have begin, log and end.")
         try:
             built[name] = cls()
-        except Exception as error:  # somebody's own code
+        except Exception as error:  # a user's code may raise anything
             raise ConfigError(f"The tracker '{name}' can't be made: {type(error).__name__}: {error}.") from error
     return built
 

@@ -1,4 +1,4 @@
-"""What a tracker is: another program that is told of a run while it happens, such as one that draws its curves."""
+"""What a tracker is: it records a run elsewhere while it happens, such as in a program that draws curves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ Row = Mapping[str, int | float]
 """One epoch: a row of epochs.csv by column, without the cells that are empty. `epoch` is its step."""
 
 LONGEST = 500
-"""Letters of a setting."""
+"""Most letters of a setting."""
 
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """A run that begins, or goes on after it was stopped.
+    """A run that begins, or continues after it was stopped.
 
     Attributes:
-        directory: The run directory; a tracker that writes files has a folder of its own in it.
+        directory: The run directory; a tracker that writes files has its own folder in it.
         settings: The resolved config, flat, as in ``{"energy.p": 0.1}``.
-        past: The epochs so far; none where a run begins.
+        past: The epochs so far, in order; empty when a run begins.
     """
 
     directory: Path
@@ -28,31 +28,43 @@ class TrackedRun:
 
     @property
     def epoch(self) -> int:
-        """The epoch that `log` is told of next. Of later ones a tracker may have heard before a kill."""
+        """The epoch that `log` receives next. A run that was killed may have logged it, and later ones, before."""
         return int(self.past[-1]["epoch"]) + 1 if self.past else 0
 
 
 def as_text(setting: Any) -> str:
-    """Returns a setting in words; a list with a number for each of many clients is cut short."""
+    """Returns a setting as a text; a long one, such as a list with a number for each client, is shortened."""
     text = str(setting)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 class Tracker(Protocol):
-    """Shows a run elsewhere. A class that takes nothing to make; each run has one of its own.
+    """Records a run elsewhere. A class whose constructor needs no arguments; each run has its own tracker.
 
-    What it is told must be safe when a method returns: a run that is killed goes on from its last checkpoint, which is
-    written afterwards.
+    When a method returns, what it received must be stored: a run that is killed continues from its last checkpoint,
+    which is written afterwards.
     """
 
     def begin(self, run: TrackedRun) -> None:
-        """Is called once, before the first epoch, and again where a run goes on."""
+        """Begins a run. Called before the first epoch, and again when a run continues.
+
+        Args:
+            run: The run, with the epochs so far.
+        """
         ...
 
     def log(self, rows: Sequence[Row]) -> None:
-        """Takes the next epochs, in order; several where they come fast."""
+        """Records the next epochs.
+
+        Args:
+            rows: The epochs, in order; several if they are short.
+        """
         ...
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """Takes what summary.json will hold. After a kill right here it is called again."""
+        """Ends a run. Called again if the run is killed during this call.
+
+        Args:
+            summary: What summary.json will hold.
+        """
         ...

@@ -1,6 +1,6 @@
-"""MLflow: a run in a store of its own below the run directory, or wherever MLFLOW_TRACKING_URI points.
+"""MLflow: a run in a database in the run directory, or at MLFLOW_TRACKING_URI.
 
-Nothing is asked of the network unless that address does: MLflow's own telemetry is off.
+The network is used only if that address needs it: the telemetry of MLflow is off.
 """
 
 import logging
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FOLDER, STORE, IDENTITY = "mlflow", "mlflow.db", "id"
 SQLITE = "sqlite:///"
 MAKING_SECONDS = 300.0
-"""How long to wait for another run of a sweep that makes the tables of a shared database."""
+"""How long to wait while another run of a sweep makes the tables of a shared database."""
 
 TAG = "fallow_id"
-"""By this tag a run is found again after a kill, whatever number MLflow has given it."""
+"""The tag by which a run is found again after a kill; MLflow chooses its number itself."""
 
 
 class MLflow:
@@ -35,11 +35,18 @@ class MLflow:
     NEEDS = ("mlflow", "sqlalchemy", "alembic")
 
     def begin(self, run: TrackedRun) -> None:
-        """Begins a run in MLflow or finds it again, and brings it up to date."""
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # is read when MLflow is imported
+        """Begins a run in MLflow or finds it again, and adds the epochs that are missing there.
+
+        Args:
+            run: The run, with the epochs so far.
+
+        Raises:
+            TrackerError: The database can't be used.
+        """
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # MLflow reads it when it is imported
         from mlflow.entities import Param
 
-        logging.getLogger("mlflow").setLevel(logging.WARNING)  # it tells of every table it makes
+        logging.getLogger("mlflow").setLevel(logging.WARNING)  # it logs every table that it makes
         folder = run.directory / FOLDER
         known = (folder / IDENTITY).exists()
         if not known:
@@ -61,7 +68,7 @@ class MLflow:
         self.log(run.past)
 
     def log(self, rows: Sequence[Row]) -> None:
-        """Sends the metrics of some epochs, but for those that are there from before a kill."""
+        """Sends the metrics of some epochs, except those that are there from before a kill."""
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
@@ -82,7 +89,7 @@ class MLflow:
 
 
 def _connect(directory: Path) -> "MlflowClient":
-    """Returns a client of the store that the user has set, or else of one in the run directory."""
+    """Returns a client of the store at MLFLOW_TRACKING_URI, or of the database in the run directory."""
     address = os.environ.get("MLFLOW_TRACKING_URI")
     if address:
         return _connect_one_by_one(address, directory)
@@ -90,13 +97,13 @@ def _connect(directory: Path) -> "MlflowClient":
     if {"?", "%"} & set(str(store)):  # in an address they have another meaning
         raise TrackerError(f"{store} can't be the address of a database, for its '?' or '%'; choose another --out")
     client = _connect_one_by_one(f"{SQLITE}{store}", directory)
-    if not store.exists():  # MLflow keeps a database open, and goes on writing to one that was removed
+    if not store.exists():  # MLflow keeps a database open, and continues to write to one that was removed
         raise TrackerError(f"{store} was removed while this process had it open; begin the run in a new process")
     return client
 
 
 def _connect_one_by_one(address: str, directory: Path) -> "MlflowClient":
-    """Returns a client; the runs of a sweep wait for the first to have made the tables of a shared database."""
+    """Returns a client; the runs of a sweep wait until the first has made the tables of a shared database."""
     from mlflow import MlflowClient
 
     folder = Path(address.removeprefix(SQLITE).partition("?")[0]).resolve().parent
@@ -111,7 +118,7 @@ def _connect_one_by_one(address: str, directory: Path) -> "MlflowClient":
 
 
 def _find_or_create(client: "MlflowClient", identity: str, directory: Path) -> str:
-    """Returns the number that MLflow has given a run, or gives it now."""
+    """Returns the number of a run in MLflow; creates the run if it is not there."""
     experiment = _experiment(client, os.environ.get("MLFLOW_EXPERIMENT_NAME") or "fallow")
     found = client.search_runs([experiment], f"tags.{TAG} = '{identity}'")
     if found:

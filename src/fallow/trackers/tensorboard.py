@@ -1,4 +1,4 @@
-"""TensorBoard: event files, written by TensorBoard's own code. No PyTorch and no TensorFlow is loaded."""
+"""TensorBoard: event files, written by the code of TensorBoard. Loads neither PyTorch nor TensorFlow."""
 
 import io
 import os
@@ -21,7 +21,11 @@ class TensorBoard:
     NEEDS = ("tensorboard",)
 
     def begin(self, run: TrackedRun) -> None:
-        """Opens a new event file, which makes TensorBoard forget what an earlier one says of later epochs."""
+        """Opens a new event file. It makes TensorBoard ignore later epochs in earlier files.
+
+        Args:
+            run: The run, with the epochs so far.
+        """
         from tensorboard.compat.proto.event_pb2 import Event, SessionLog
         from tensorboard.plugins.hparams.summary_v2 import hparams_pb
 
@@ -29,7 +33,7 @@ class TensorBoard:
         folder.mkdir(exist_ok=True)
         for part in folder.glob(f"*{PART}"):  # a kill may have left one
             part.unlink()
-        # TensorBoard reads the files in the order of their names, so a number serves better than its own clock.
+        # TensorBoard reads the files in the order of their names, so a number is better than the time of day.
         number = len(list(folder.iterdir()))
         self._path = folder / f"events.out.tfevents.{number:06}.fallow"
         start = Event(step=run.epoch, session_log=SessionLog(status=SessionLog.START))
@@ -53,11 +57,11 @@ class TensorBoard:
             os.fsync(file.fileno())
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """Does nothing: the last epoch has been told."""
+        """Does nothing: every epoch is already written."""
 
 
 def _records(events: list["Event"]) -> bytes:
-    """Returns events as they stand in a file."""
+    """Returns events as the bytes of an event file."""
     from tensorboard.summary.writer.record_writer import RecordWriter
 
     file = io.BytesIO()
@@ -68,5 +72,5 @@ def _records(events: list["Event"]) -> bytes:
 
 
 def _plain(value: Any) -> bool | float | str:
-    """Returns what the table of hyper-parameters takes: a list as its words."""
+    """Returns a setting as the table of hyper-parameters accepts it: a list becomes a text."""
     return value if isinstance(value, bool | int | float | str) else as_text(value)

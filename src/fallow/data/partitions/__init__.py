@@ -1,4 +1,4 @@
-"""The partitions by name: who has which of the training images. A new one is one file and one line in the table."""
+"""The partitions by name: which training images each client has. A new one is one file and one line in the table."""
 
 from fallow.data.partitions.base import Partition, samples_per_client
 from fallow.data.partitions.dirichlet import Dirichlet

@@ -12,7 +12,7 @@ from fallow.errors import ConfigError
 from fallow.rng import Purpose, stream
 
 NOTHING = 1e-12
-"""A share below which a client can't be said to want a class."""
+"""A share below this counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,22 @@ class Dirichlet:
     """Client by client, without replacement across clients.
 
     1. The images of each class are shuffled, and the order in which the clients choose is drawn, both by the seed.
-    2. Client i draws its shares of the classes from Dirichlet(α, …, α), from a stream of its own: they do not depend on
+    2. Client i draws its shares of the classes from Dirichlet(α, …, α), from its own stream: they do not depend on
        how many other clients there are.
     3. In the order of step 1, each client draws how many of its n samples are of each class, from the multinomial
-       distribution with its shares of the classes that still have images, scaled to sum to 1. Where these shares are
-       all nothing, it draws with the classes' shares of the images that are left.
+       distribution with its shares of the classes that still have images, scaled to sum to 1. If these shares are all
+       zero, it draws with the classes' shares of the images that are left.
     4. It takes the next images of each class. What a class could not supply is drawn again as in step 3, until the
        client has n samples.
 
-    Those who choose late find some classes used up, the more so the nearer N·n comes to the whole training set.
+    Clients that choose late find some classes used up, especially if N·n is almost the whole training set.
+
+    Attributes:
+        alpha: α. A small α gives each client few classes; a large α gives all clients the same mix.
+
+    Examples:
+        >>> Dirichlet(alpha=0.1).split(np.array([0, 1, 0, 1]), clients=2, samples_per_client=2, seed=0).shape
+        (2, 2)
     """
 
     alpha: Annotated[
@@ -36,7 +43,17 @@ class Dirichlet:
     ] = 0.1
 
     def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
-        """Returns indices into `y`, shape (N, n), int64."""
+        """Returns indices into `y`, shape (N, n), int64; see `Partition`.
+
+        Args:
+            y: The labels of the training images, shape (images,), int64.
+            clients: N.
+            samples_per_client: n, the images of each client.
+            seed: The same seed gives the same parts.
+
+        Raises:
+            ConfigError: There are too few images, or α is not above 0.
+        """
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise ConfigError(f"alpha = {self.alpha} must be a finite number above 0.")
         check_supply(y, clients, samples_per_client)
@@ -46,9 +63,9 @@ class Dirichlet:
         left = size.copy()
         parts = np.empty((clients, samples_per_client), dtype=np.int64)
         for client in rng.permutation(clients):
-            own = stream(seed, Purpose.PARTITION, client=int(client))
-            shares = own.dirichlet(np.full(len(pools), self.alpha))
-            taken = allot(shares, left, samples_per_client, own)
+            client_rng = stream(seed, Purpose.PARTITION, client=int(client))
+            shares = client_rng.dirichlet(np.full(len(pools), self.alpha))
+            taken = allot(shares, left, samples_per_client, client_rng)
             first = size - left
             parts[client] = np.concatenate(
                 [pool[a : a + count] for pool, a, count in zip(pools, first, taken, strict=True)]

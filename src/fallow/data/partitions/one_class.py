@@ -1,4 +1,4 @@
-"""One class: every client knows a single class, the extreme of skewed data."""
+"""One class: every client has images of a single class, the extreme of skewed data."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,25 @@ from fallow.rng import Purpose, stream
 
 @dataclass(frozen=True)
 class OneClass:
-    """Clients take classes in turn, in an order drawn by the seed: each class has as many, to within one."""
+    """Clients take classes in turn, in an order drawn by the seed: each class has as many, to within one.
+
+    Examples:
+        >>> OneClass().split(np.array([0, 1, 0, 1]), clients=2, samples_per_client=2, seed=0).shape
+        (2, 2)
+    """
 
     def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
-        """Returns indices into `y`, shape (N, n), int64; a class with too few images is an error."""
+        """Returns indices into `y`, shape (N, n), int64; see `Partition`.
+
+        Args:
+            y: The labels of the training images, shape (images,), int64.
+            clients: N.
+            samples_per_client: n, the images of each client.
+            seed: The same seed gives the same parts.
+
+        Raises:
+            ConfigError: A class has too few images.
+        """
         check_supply(y, clients, samples_per_client)
         rng = stream(seed, Purpose.PARTITION)
         pools = shuffled_classes(y, rng)
