@@ -2,7 +2,7 @@
 
 from fallow.energy.base import EnergyModel, Harvest, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
-from fallow.energy.physics import Physics
+from fallow.energy.physics import Physics, check_batteries
 from fallow.energy.trace import Trace
 
 ENERGY_MODELS: dict[str, type] = {
@@ -10,4 +10,14 @@ ENERGY_MODELS: dict[str, type] = {
     "trace": Trace,
 }
 
-__all__ = ["ENERGY_MODELS", "Bernoulli", "EnergyModel", "Harvest", "Physics", "Trace", "Units", "unit_rows"]
+__all__ = [
+    "ENERGY_MODELS",
+    "Bernoulli",
+    "EnergyModel",
+    "Harvest",
+    "Physics",
+    "Trace",
+    "Units",
+    "check_batteries",
+    "unit_rows",
+]

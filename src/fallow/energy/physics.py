@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
+from fallow.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,28 @@ class Physics:
             starts_per_epoch=table["starts_per_epoch"],
             ideal=ideal,
         )
+
+
+def check_batteries(physics: Physics, transmit_cost: int, probe_cost: int) -> None:
+    """Raises `ConfigError` for a battery that can't hold what it begins with or what an action costs.
+
+    Args:
+        physics: The physics of a run.
+        transmit_cost: Units of an upload.
+        probe_cost: Units of a probe, also where the policy makes none.
+    """
+    clients = physics.clients
+    initial = ("battery.initial", physics.initial, "begin with what it holds")
+    costs = (
+        ("cost.train", physics.train_cost, "ever train"),
+        ("cost.transmit", np.broadcast_to(transmit_cost, clients), "ever send an update"),
+        ("cost.probe", np.broadcast_to(probe_cost, clients), "ever make a probe"),
+    )
+    for name, units, consequence in (initial, *(() if physics.ideal else costs)):
+        over = np.flatnonzero(units > physics.capacity)
+        if over.size:
+            who = "nobody can" if over.size == clients else f"client {over[0]} can't"
+            raise ConfigError(
+                f"{name} = {units[over[0]]} is above battery.capacity = {physics.capacity[over[0]]}, so {who} "
+                f"{consequence}; raise the capacity or lower {name}."
+            )

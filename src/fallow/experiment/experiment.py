@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.energy import Physics
+from fallow.energy import Physics, check_batteries
 from fallow.errors import ConfigError
-from fallow.experiment.choices import CHOICES, as_table, build_choices
+from fallow.experiment.choices import build_choices
+from fallow.experiment.given import section_table
 from fallow.experiment.sections import (
     SECTIONS,
     Aggregation,
@@ -29,11 +29,11 @@ from fallow.experiment.sections import (
 from fallow.experiment.settings import override, put, read_settings
 from fallow.learning.options import SGD, STRICT, Compute
 from fallow.plugins.nested import plain, thawed
-from fallow.plugins.objects import changed_options, known_only_here
+from fallow.plugins.objects import changed_options
 from fallow.plugins.validation import sentence
 from fallow.policies import AnyPolicy, needs_of
 from fallow.rng import MAX_SEED
-from fallow.trackers import build_trackers, tracker_name
+from fallow.trackers import build_trackers
 
 MOST_SLOTS = 2**31 - 1
 """Most slots of a run, because slots are counted in 32 bits."""
@@ -82,7 +82,7 @@ class Experiment(BaseModel):
     output: Output = Output()
 
     def __init__(self, **settings: Any) -> None:
-        table = {key: plain(_section_table(key, value)) for key, value in settings.items()}
+        table = {key: plain(section_table(key, value)) for key, value in settings.items()}
         for section, cls in SECTIONS.items():
             given = table.get(section, {})
             if issubclass(cls, Choosing) and isinstance(given, Mapping):
@@ -240,57 +240,9 @@ class Experiment(BaseModel):
             raise ConfigError(
                 f"policy.k = {k} is more than clients = {self.clients}; set policy.k to at most {self.clients}."
             )
-        costs = (
-            ("cost.train", physics.train_cost, "ever train"),
-            ("cost.transmit", np.broadcast_to(self.cost.transmit, self.clients), "ever send an update"),
-            ("cost.probe", np.broadcast_to(self.cost.probe, self.clients), "ever make a probe"),
-        )
-        initial = ("battery.initial", physics.initial, "begin with what it holds")
-        for name, units, consequence in (initial, *(() if physics.ideal else costs)):
-            over = np.flatnonzero(units > physics.capacity)
-            if over.size:
-                who = "nobody can" if over.size == self.clients else f"client {over[0]} can't"
-                raise ConfigError(
-                    f"{name} = {units[over[0]]} is above battery.capacity = {physics.capacity[over[0]]}, so {who} "
-                    f"{consequence}; raise the capacity or lower {name}."
-                )
+        check_batteries(physics, self.cost.transmit, self.cost.probe)
         if self.epochs * self.slots_per_epoch + int(physics.train_cost.max()) > MOST_SLOTS:
             raise ConfigError(
                 f"epochs × slots_per_epoch = {self.epochs * self.slots_per_epoch} slots are too many; a run has at "
                 f"most {MOST_SLOTS}."
             )
-
-
-def bound_to_process(experiment: Experiment) -> str | None:
-    """Returns the first class or function of an experiment that only this process knows; None if there is none.
-
-    Such a class is defined in a notebook, in the script that runs, or inside a function. No other process can import
-    it.
-
-    Args:
-        experiment: The experiment.
-
-    Returns:
-        The name of the class or function, as in ``__main__:MyPolicy``.
-
-    Examples:
-        >>> bound_to_process(Experiment()) is None
-        True
-    """
-    chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
-    return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
-
-
-def _section_table(key: str, value: Any) -> Any:
-    """Returns a section, or a setting without one, that was given in Python, as TOML would hold it."""
-    if isinstance(value, Choosing):
-        return value.model_dump() | value.options
-    if isinstance(value, BaseModel):
-        return value.model_dump()
-    if key == "learning" and isinstance(value, str):
-        return {"mode": value}
-    if key == "output" and isinstance(value, Mapping) and "trackers" in value:
-        names = value["trackers"]
-        several = isinstance(names, list | tuple)
-        return {**value, "trackers": [tracker_name(name) for name in names] if several else tracker_name(names)}
-    return as_table(key, value) if key in SECTIONS else value
