@@ -206,6 +206,27 @@ class Experiment(BaseModel):
             )
 
 
+def check_experiment(given: object) -> None:
+    """Checks that what a user gave as an experiment is one.
+
+    Raises:
+        ConfigError: It is something else, such as the path of a config or a policy.
+    """
+    if isinstance(given, Experiment):
+        return
+    if isinstance(given, str | Path):
+        raise ConfigError(
+            f"The experiment can't be the path '{given}'; read it with fallow.Experiment.read({str(given)!r})."
+        )
+    if isinstance(given, Mapping):
+        raise ConfigError("The experiment can't be a dict; make one of it with fallow.Experiment(**settings).")
+    shown = given.__name__ if isinstance(given, type) else type(given).__name__
+    raise ConfigError(
+        f"The experiment can't be {'the class' if isinstance(given, type) else 'of the type'} {shown}; give a "
+        "fallow.Experiment, as in fallow.Experiment(epochs=100, policy='vaoi')."
+    )
+
+
 def bound_to_process(experiment: Experiment) -> str | None:
     """Returns the first class or function of an experiment that only this process knows; None if there is none.
 

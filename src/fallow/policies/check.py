@@ -38,6 +38,8 @@ def check_policy(policy: AnyPolicy) -> list[str]:
     (determinism), leave its arguments and itself alone (purity), return one bool for each client, choose at most k
     clients and start only those that are ready; its state must survive a checkpoint.
     """
+    if isinstance(policy, type):
+        return [f"The policy is the class {policy.__name__}; give an object, as in {policy.__name__}()."]
     problems: list[str] = []
     if not is_dataclass(policy) or not type(policy).__dataclass_params__.frozen:
         problems.append("The policy must be a frozen dataclass: decorate it with @dataclass(frozen=True).")

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
-from fallow.experiment import Experiment
+from fallow.experiment import Experiment, check_experiment
+from fallow.processors import check_workers
 from fallow.runs.begun import as_begun
-from fallow.runs.layout import check_free, check_place, is_begun, is_finished, tidy
+from fallow.runs.layout import as_folder, check_free, check_place, is_begun, is_finished, tidy
 from fallow.runs.progress import Bar, show_progress
 from fallow.runs.reader import read_settings
 from fallow.runs.recorded import RecordedRun
@@ -40,6 +41,7 @@ def run(
         progress: Whether to show how far it is, on a terminal or in a notebook.
 
     Raises:
+        ConfigError: `experiment`, `out` or `workers` is of another kind.
         RunDirectoryError: `out` holds a run or something else, or can't be written to; nothing has been done then.
 
     Examples:
@@ -48,9 +50,11 @@ def run(
         >>> len(found.epochs), found.finished
         (5, True)
     """
+    check_experiment(experiment)
+    check_workers(workers)
     if out is None:
         return _run_in_memory(experiment, workers, progress=progress)
-    directory = Path(out)
+    directory = as_folder(out, "out")
     check_free(directory, overwrite=overwrite)
     with hold(directory):
         engine = Engine(experiment, workers=workers)
@@ -68,12 +72,15 @@ def resume(directory: Path | str, *, workers: int | None = None, progress: bool 
         progress: Whether to show how far it is, on a terminal or in a notebook.
 
     Raises:
+        ConfigError: `directory` is no path, or `workers` no number of threads.
         RunDirectoryError: There is no run, or what is there can't be gone on with.
     """
-    with begin_or_resume(None, Path(directory), workers=workers) as open_run:
+    check_workers(workers)
+    folder = as_folder(directory)
+    with begin_or_resume(None, folder, workers=workers) as open_run:
         if open_run is not None:
             _write(open_run, progress=progress)
-    return load_run(directory)
+    return load_run(folder)
 
 
 @contextmanager
