@@ -1,6 +1,5 @@
 """Carrying out runs: begun, or taken up where they were left."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from fallow.experiment import Experiment, check_experiment
 from fallow.processors import check_workers
 from fallow.runs.begun import as_begun
 from fallow.runs.layout import as_folder, check_free, check_place, is_begun, is_finished, tidy
-from fallow.runs.progress import Bar, show_progress
+from fallow.runs.progress import Bar, show_progress, tell
 from fallow.runs.reader import read_settings
 from fallow.runs.recorded import RecordedRun
 from fallow.runs.run import Run, load_run
@@ -123,7 +122,7 @@ def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: boo
             for record in _passed(engine, bar):
                 recorded.add(record)
         except KeyboardInterrupt:
-            _note(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
+            tell(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
     return Run(recorded)
 
 
@@ -133,7 +132,7 @@ def _write(open_run: OpenRun, *, progress: bool) -> None:
         try:
             open_run.write(_passed(engine, bar))
         except KeyboardInterrupt:
-            _note(f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume({str(directory)!r}).")
+            tell(f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume({str(directory)!r}).")
 
 
 def _show(engine: Engine, *, progress: bool) -> Bar:
@@ -143,7 +142,7 @@ def _show(engine: Engine, *, progress: bool) -> Bar:
         from fallow.learning.network import emulates_bf16  # PyTorch is loaded by now
 
         if emulates_bf16(experiment.compute.device):
-            _note("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
+            tell("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
     return show_progress(experiment.epochs, experiment.policy.name, done=engine.epoch, show=progress)
 
 
@@ -151,7 +150,3 @@ def _passed(epochs: Iterable[EpochRecord], bar: Bar) -> Iterator[EpochRecord]:
     for record in epochs:
         yield record
         bar.advance()
-
-
-def _note(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
