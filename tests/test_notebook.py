@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+import fallow
+from fallow.errors import ConfigError
+
 POLICIES = """
 from dataclasses import dataclass
 import sys, time
@@ -74,7 +77,9 @@ def test_a_policy_of_a_cell_in_a_notebook(tmp_path: Path) -> None:
     assert swept[-1]["data"]["text/plain"] == "4"
     assert printed(interrupted, "stdout") == "Stopped after 4 of 6 epochs; the run so far is returned.\n"
     assert interrupted[-1]["data"]["text/plain"] == "(4, False)"
-    assert "in Python fallow.resume('stopped')." in printed(stopped, "stdout")
+    assert printed(stopped, "stdout") == (
+        "Stopped; fallow.resume('stopped') goes on in this program, which alone has Mine.\n"
+    )
     assert loaded[-1]["data"]["text/plain"] == "[]"
     resumed = subprocess.run(
         [sys.executable, "-c", "import fallow; fallow.resume('stopped')"],
@@ -86,5 +91,22 @@ def test_a_policy_of_a_cell_in_a_notebook(tmp_path: Path) -> None:
     assert resumed.returncode == 1
     assert resumed.stderr.splitlines()[-1] == (
         "fallow.errors.ConfigError: The policy '__main__:Mine' was defined in a notebook, a script or a function, and "
-        "only the process that defined it can use it; put it into a module, such as mine.py, and name it mine:Mine."
+        "only the process that defined it can use it; put it into a module, such as mine.py, and name it mine:Mine in "
+        "the config."
     )
+    mine = POLICIES.partition("experiment =")[0].replace("self.interrupted", "-1")
+    (tmp_path / "mine.py").write_text(mine, encoding="utf-8")  # what the sentence says, done
+    config = tmp_path / "stopped" / "config.toml"
+    config.write_text(config.read_text(encoding="utf-8").replace("__main__:Mine", "mine:Mine"), encoding="utf-8")
+    code = "import fallow; print(fallow.resume('stopped').finished)"
+    went_on = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert went_on.stdout == "True\n"
+
+
+def test_a_config_with_a_class_of_another_program_says_what_to_do(tmp_path: Path) -> None:
+    code = POLICIES + "text = experiment.to_toml()\nassert fallow.Experiment.from_toml(text) == experiment\nprint(text)"
+    here = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    with pytest.raises(
+        ConfigError, match=r"put it into a module, such as mine.py, and name it mine:Mine in the config\.$"
+    ):
+        fallow.Experiment.from_toml(here.stdout)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
-from fallow.experiment import Experiment, check_experiment
+from fallow.experiment import Experiment, bound_to_process, check_experiment
 from fallow.processors import check_workers
 from fallow.runs.begun import as_begun
 from fallow.runs.layout import as_folder, check_free, check_place, is_begun, is_finished, tidy
@@ -132,7 +132,15 @@ def _write(open_run: OpenRun, *, progress: bool) -> None:
         try:
             open_run.write(_passed(engine, bar))
         except KeyboardInterrupt:
-            tell(f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume({str(directory)!r}).")
+            tell(_how_to_go_on(directory, bound_to_process(engine.experiment)))
+
+
+def _how_to_go_on(directory: Path, bound: str | None) -> str:
+    """Returns how a stopped run goes on; `bound` is the class, if any, that no other process could load."""
+    in_python = f"fallow.resume({str(directory)!r})"
+    if bound:
+        return f"Stopped; {in_python} goes on in this program, which alone has {bound.rpartition(':')[2]}."
+    return f"Stopped; `fallow resume {directory}` goes on, or in Python {in_python}."
 
 
 def _show(engine: Engine, *, progress: bool) -> Bar:
