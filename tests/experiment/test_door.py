@@ -128,7 +128,9 @@ def test_a_class_that_only_this_process_knows_works_here_and_is_named() -> None:
 
 
 def test_a_class_of_a_notebook_that_is_gone_is_explained() -> None:
-    with pytest.raises(ConfigError, match=r"'__main__:Mine' was defined in a notebook.*name it mine:Mine\.$"):
+    with pytest.raises(
+        ConfigError, match=r"'__main__:Mine' was defined in a notebook.*name it mine:Mine in the config\.$"
+    ):
         Experiment(policy="__main__:Mine")
 
 

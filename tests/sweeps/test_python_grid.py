@@ -61,9 +61,9 @@ def test_an_axis_is_any_iterable_and_is_listed_once() -> None:
         ({"energy__p": [1.0], "energy.p": [0.5]}, "The axis energy.p is given twice"),
         ({"policy": [VAoI(k=2)], "policy__mu": [0.1]}, "policy and policy.mu can't both be axes"),
         ({"policy": ["vaoi"], "policy__name": ["fedavg"]}, "policy and policy.name can't both be axes"),
-        ({"shard": "3/2"}, "There is no shard '3/2'; in i/n, i goes from 1 to n."),
-        ({"shard": "a"}, "The shard 'a' is not of the form i/n, as in 1/4."),
-        ({"shard": "1/2", "ray": "auto"}, "A shard and a Ray cluster both say who carries out which runs"),
+        ({"seed": [0], "shard": "3/2"}, "There is no shard '3/2'; in i/n, i goes from 1 to n."),
+        ({"seed": [0], "shard": "a"}, "The shard 'a' is not of the form i/n, as in 1/4."),
+        ({"seed": [0], "shard": "1/2", "ray": "auto"}, "A shard and a Ray cluster both say who carries out which runs"),
     ],
 )
 def test_a_wrong_grid_is_one_sentence_before_anything_runs(axes: dict[str, Any], words: str, tmp_path: Path) -> None:

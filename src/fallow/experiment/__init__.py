@@ -7,6 +7,7 @@ from fallow.plugins.lazy import load_on_first_use
 if TYPE_CHECKING:
     from fallow.experiment.experiment import Experiment as Experiment
     from fallow.experiment.given import bound_to_process as bound_to_process
+    from fallow.experiment.given import check_experiment as check_experiment
     from fallow.experiment.template import annotated_toml as annotated_toml
 
 __getattr__, __dir__, __all__ = load_on_first_use(
@@ -15,5 +16,6 @@ __getattr__, __dir__, __all__ = load_on_first_use(
         "Experiment": "fallow.experiment.experiment",
         "annotated_toml": "fallow.experiment.template",
         "bound_to_process": "fallow.experiment.given",
+        "check_experiment": "fallow.experiment.given",
     },
 )

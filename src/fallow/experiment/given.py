@@ -1,10 +1,12 @@
 """What Python gives for the sections of an experiment, as the tables that TOML would hold."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES, as_table
 from fallow.experiment.sections import SECTIONS, Choosing
 from fallow.plugins.objects import known_only_here
@@ -56,3 +58,26 @@ def bound_to_process(experiment: "Experiment") -> str | None:
     """
     chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
     return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
+
+
+def check_experiment(given: object) -> None:
+    """Raises `ConfigError` for what a user gave as an experiment and is something else, such as a path or a policy.
+
+    Args:
+        given: Anything.
+    """
+    from fallow.experiment.experiment import Experiment  # which imports this module
+
+    if isinstance(given, Experiment):
+        return
+    if isinstance(given, str | Path):
+        raise ConfigError(
+            f"The experiment can't be the path '{given}'; read it with fallow.Experiment.read({str(given)!r})."
+        )
+    if isinstance(given, Mapping):
+        raise ConfigError("The experiment can't be a dict; make one of it with fallow.Experiment(**settings).")
+    shown = given.__name__ if isinstance(given, type) else type(given).__name__
+    raise ConfigError(
+        f"The experiment can't be {'the class' if isinstance(given, type) else 'of the type'} {shown}; give a "
+        "fallow.Experiment, as in fallow.Experiment(epochs=100, policy='vaoi')."
+    )

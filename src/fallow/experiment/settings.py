@@ -21,9 +21,9 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"The config {path} can't be read: {error.strerror or error}.") from error
+        raise ConfigError(f"The config {path} can't be read: {error.strerror or error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The config {path} is not valid TOML: {error}.") from error
+        raise ConfigError(f"The config {path} is not valid TOML: {error}.") from None
 
 
 def override(settings: dict[str, Any], assignment: str) -> None:

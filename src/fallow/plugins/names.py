@@ -74,7 +74,8 @@ def import_attribute(name: str, what: str) -> Any:
     if module_name == MAIN or "<" in attribute:
         raise ConfigError(
             f"The {what} '{name}' was defined in a notebook, a script or a function, and only the process that defined "
-            f"it can use it; put it into a module, such as mine.py, and name it mine:{attribute.split('.')[-1]}."
+            f"it can use it; put it into a module, such as mine.py, and name it mine:{attribute.split('.')[-1]} in "
+            "the config."
         )
     here = str(Path.cwd())
     if here not in sys.path:

@@ -19,7 +19,7 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
         'fedavg'
     """
     by_lower = {known.lower(): known for known in sorted(valid)}
-    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=NEAR)
+    near = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=NEAR)
     return by_lower[near[0]] if near else None
 
 

@@ -43,6 +43,8 @@ def check_policy(policy: AnyPolicy) -> list[str]:
         >>> check_policy(VAoI(k=3))
         []
     """
+    if isinstance(policy, type):
+        return [f"The policy is the class {policy.__name__}; give an object, as in {policy.__name__}()."]
     problems: list[str] = []
     if not is_dataclass(policy) or not type(policy).__dataclass_params__.frozen:
         problems.append("The policy must be a frozen dataclass: decorate it with @dataclass(frozen=True).")

@@ -9,6 +9,7 @@ from fallow.reports.contents import gather
 from fallow.reports.figures import draw_figures
 from fallow.reports.page import build_page
 from fallow.reports.runs import Unfinished, read_runs
+from fallow.runs.layout import as_folder
 
 PAGE = "report.html"
 
@@ -38,6 +39,7 @@ def report(*directories: str | Path, out: str | Path = "report") -> Written:
         out: The folder of the report; files of an earlier report are replaced.
 
     Raises:
+        ConfigError: A directory or `out` is no path.
         RunDirectoryError: There is no finished run, or the report can't be written.
 
     Examples:
@@ -50,7 +52,7 @@ def report(*directories: str | Path, out: str | Path = "report") -> Written:
     """
     if not directories:
         raise RunDirectoryError("There is nothing to report on; give run directories, or folders that contain them.")
-    return write_report([Path(directory) for directory in directories], Path(out))
+    return write_report([as_folder(directory) for directory in directories], as_folder(out, "out"))
 
 
 def write_report(folders: Sequence[Path], out: Path) -> Written:

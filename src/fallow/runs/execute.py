@@ -1,15 +1,15 @@
 """Carrying out runs: begun, or taken up where they were left."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
-from fallow.experiment import Experiment
+from fallow.experiment import Experiment, bound_to_process, check_experiment
+from fallow.processors import check_workers
 from fallow.runs.begun import as_begun
-from fallow.runs.layout import check_free, check_place, is_begun, is_finished, tidy
-from fallow.runs.progress import Bar, show_progress
+from fallow.runs.layout import as_folder, check_free, check_place, is_begun, is_finished, tidy
+from fallow.runs.progress import Bar, show_progress, tell
 from fallow.runs.reader import read_settings
 from fallow.runs.recorded import RecordedRun
 from fallow.runs.run import Run, load_run
@@ -40,6 +40,7 @@ def run(
         progress: Whether to show how far it is, on a terminal or in a notebook.
 
     Raises:
+        ConfigError: `experiment`, `out` or `workers` is of another kind.
         RunDirectoryError: `out` holds a run or something else, or can't be written to; nothing has been done then.
 
     Examples:
@@ -48,9 +49,11 @@ def run(
         >>> len(found.epochs), found.finished
         (5, True)
     """
+    check_experiment(experiment)
+    check_workers(workers)
     if out is None:
         return _run_in_memory(experiment, workers, progress=progress)
-    directory = Path(out)
+    directory = as_folder(out, "out")
     check_free(directory, overwrite=overwrite)
     with hold(directory):
         engine = Engine(experiment, workers=workers)
@@ -68,12 +71,15 @@ def resume(directory: Path | str, *, workers: int | None = None, progress: bool 
         progress: Whether to show how far it is, on a terminal or in a notebook.
 
     Raises:
+        ConfigError: `directory` is no path, or `workers` no number of threads.
         RunDirectoryError: There is no run, or what is there can't be gone on with.
     """
-    with begin_or_resume(None, Path(directory), workers=workers) as open_run:
+    check_workers(workers)
+    folder = as_folder(directory)
+    with begin_or_resume(None, folder, workers=workers) as open_run:
         if open_run is not None:
             _write(open_run, progress=progress)
-    return load_run(directory)
+    return load_run(folder)
 
 
 @contextmanager
@@ -116,7 +122,7 @@ def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: boo
             for record in _passed(engine, bar):
                 recorded.add(record)
         except KeyboardInterrupt:
-            _note(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
+            tell(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
     return Run(recorded)
 
 
@@ -126,7 +132,15 @@ def _write(open_run: OpenRun, *, progress: bool) -> None:
         try:
             open_run.write(_passed(engine, bar))
         except KeyboardInterrupt:
-            _note(f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume({str(directory)!r}).")
+            tell(_how_to_go_on(directory, bound_to_process(engine.experiment)))
+
+
+def _how_to_go_on(directory: Path, bound: str | None) -> str:
+    """Returns how a stopped run goes on; `bound` is the class, if any, that no other process could load."""
+    in_python = f"fallow.resume({str(directory)!r})"
+    if bound:
+        return f"Stopped; {in_python} goes on in this program, which alone has {bound.rpartition(':')[2]}."
+    return f"Stopped; `fallow resume {directory}` goes on, or in Python {in_python}."
 
 
 def _show(engine: Engine, *, progress: bool) -> Bar:
@@ -136,7 +150,7 @@ def _show(engine: Engine, *, progress: bool) -> Bar:
         from fallow.learning.network import emulates_bf16  # PyTorch is loaded by now
 
         if emulates_bf16(experiment.compute.device):
-            _note("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
+            tell("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
     return show_progress(experiment.epochs, experiment.policy.name, done=engine.epoch, show=progress)
 
 
@@ -144,7 +158,3 @@ def _passed(epochs: Iterable[EpochRecord], bar: Bar) -> Iterator[EpochRecord]:
     for record in epochs:
         yield record
         bar.advance()
-
-
-def _note(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import tomli_w
 
-from fallow.errors import RunDirectoryError
+from fallow.errors import ConfigError, RunDirectoryError
 from fallow.plugins.nested import flatten
 from fallow.storage.files import PART
 from fallow.trackers import FOLDERS
@@ -25,6 +25,21 @@ FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, CLIENTS, MODEL)
 
 REQUIRED = (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str))
 """Settings that every version of Fallow has written into config.toml."""
+
+
+def as_folder(given: object, name: str = "directory") -> Path:
+    """Returns the path that a user gave for a folder.
+
+    Args:
+        given: What the user gave.
+        name: The argument's name, for the error sentence.
+
+    Raises:
+        ConfigError: It is no path, or an empty one.
+    """
+    if not isinstance(given, str | Path) or not str(given):
+        raise ConfigError(f"{name} = {given!r} must be the path of a folder, as in {name}='runs/mine'.")
+    return Path(given)
 
 
 def is_finished(directory: Path) -> bool:

@@ -124,6 +124,11 @@ def show_progress(total: int, description: str, *, done: int = 0, show: bool = T
     return Bar(screen, total, description, done, whole=True)
 
 
+def tell(sentence: str) -> None:
+    """Prints a sentence for the user: on standard error, but not in a notebook, which would show it as a fault."""
+    print(sentence, file=sys.stdout if in_notebook() else sys.stderr, flush=True)
+
+
 def in_notebook() -> bool:
     """Returns whether this runs in a Jupyter kernel, without loading IPython where nobody else has."""
     kernel, ipython = sys.modules.get("ipykernel.zmqshell"), sys.modules.get("IPython")

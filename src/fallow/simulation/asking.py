@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fallow.errors import FallowError, PolicyError
+from fallow.plugins.wording import in_words
 from fallow.policies import AnyPolicy, EpochView, Mask, Starter
 from fallow.simulation.world import StartHook
 
@@ -65,6 +66,5 @@ class AskedPolicy:
             # The call itself can fail too, if a hook takes other arguments: then the place says nothing to its author.
             place = f" ({frame.filename}, line {frame.lineno})" if frame.filename != __file__ else ""
             raise PolicyError(
-                f"The policy '{self.name}' failed in {hook}, epoch {self._epoch}: "
-                f"{type(error).__name__}: {error}{place}."
+                f"The policy '{self.name}' failed in {hook}, epoch {self._epoch}: {in_words(error)}{place}."
             ) from error

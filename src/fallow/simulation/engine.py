@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
-from fallow.experiment import Experiment
+from fallow.experiment import Experiment, check_experiment
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, EpochView, Mask, needs_of
 from fallow.rng import Purpose, bernoulli, stream
@@ -61,6 +61,7 @@ class Engine:
             experiment: What to run.
             workers: Threads, in place of compute.workers; changes no result.
         """
+        check_experiment(experiment)
         self.experiment = experiment
         policy = experiment.build("policy")
         self.needs = needs_of(policy)

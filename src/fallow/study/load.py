@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fallow.runs.layout import CONFIG
+from fallow.runs.layout import CONFIG, as_folder
 from fallow.runs.run import Run, load_run
 from fallow.study.study import Study, load_study
 
@@ -14,6 +14,7 @@ def load(directory: str | Path) -> Run | Study:
         directory: A run directory, or the folder of a sweep.
 
     Raises:
+        ConfigError: `directory` is no path.
         RunDirectoryError: It is neither.
 
     Examples:
@@ -25,7 +26,7 @@ def load(directory: str | Path) -> Run | Study:
         >>> len(load(folder)), load(f"{folder}/seed=0").summary["epochs"]
         (2, 3)
     """
-    folder = Path(directory)
+    folder = as_folder(directory)
     if (folder / CONFIG).exists() or not any(folder.glob(f"*/{CONFIG}")):
         return load_run(folder)
     return load_study(folder)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fallow.errors import ConfigError, FallowError
-from fallow.experiment import Experiment
+from fallow.experiment import Experiment, check_experiment
+from fallow.runs.layout import as_folder
 from fallow.study.grid import POLICIES
 from fallow.study.study import Study, make_study
 from fallow.sweeps.axes import list_axes, list_values
@@ -59,7 +60,10 @@ def sweep(
         >>> [run.point["policy"] for run in study.members]
         ['vaoi', 'vaoi', 'fedavg', 'fedavg']
     """
-    folder = _folder(out)
+    check_experiment(experiment)
+    folder = as_folder(out, "out")
+    if not axes:
+        raise ConfigError("A sweep needs an axis, as in seed=range(3); fallow.run carries out a single run.")
     runs = plan(given_settings(experiment), list_axes(axes, OPTIONS), folder)
     part = Shard.parse(shard) if shard is not None else None
     observer = OnScreen(show=progress)
@@ -139,12 +143,6 @@ def study_runs(
     """
     result = execute(runs, out, workers=workers, ray=ray, shard=shard, observer=observer)
     return result, make_study(out, [run.directory for run in runs], result.failures)
-
-
-def _folder(out: str | Path) -> Path:
-    if not isinstance(out, str | Path) or not str(out):
-        raise ConfigError(f"out = {out!r} must be the path of a folder, as in out='runs/mine'.")
-    return Path(out)
 
 
 def _report_failures(result: SweepResult) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fallow.errors import ConfigError
 from fallow.experiment import bound_to_process
-from fallow.processors import available_processors
+from fallow.processors import available_processors, check_workers
 from fallow.runs.layout import is_finished
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.progress import Observer, OnScreen, Watch
@@ -65,6 +65,9 @@ def execute(
     """
     from fallow.sweeps.checks import check_directories, check_inputs  # so that reading a study stays light
 
+    check_workers(workers)
+    if ray is not None and not isinstance(ray, str):
+        raise ConfigError(f"ray = {ray!r} must be an address, as in ray='auto', or ray='local' for this machine.")
     if shard and ray is not None:
         raise ConfigError("A shard and a Ray cluster both say who carries out which runs; choose one of the two.")
     observer = observer or OnScreen(show=False)

@@ -88,7 +88,7 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
         try:
             experiment = Experiment.parse(choices.settings_at(values))
         except ConfigError as error:
-            raise ConfigError(f"At {_words(point)}: {error}" if point else str(error)) from error
+            raise ConfigError(f"At {_words(point)}: {error}" if point else str(error)) from None
         place = directory / run_name(point)
         if place in places:
             raise ConfigError(f"{_words(places[place])} and {_words(point)} would both be run in {place}.")

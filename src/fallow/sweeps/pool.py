@@ -18,6 +18,7 @@ from types import ModuleType
 
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
+from fallow.plugins.wording import in_words
 from fallow.runs.execute import begin_or_resume
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
@@ -105,7 +106,7 @@ def answer(
     except FallowError as error:
         return epochs, False, str(error)
     except Exception as error:  # noqa: BLE001  # the other runs go on; this one is listed with its reason
-        return epochs, False, f"{type(error).__name__}: {error}"
+        return epochs, False, f"{in_words(error)}."
     return epochs, True, None
 
 

@@ -1,11 +1,10 @@
 """How a sweep is going: who may hear of it, and bars on a terminal or in a notebook."""
 
-import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol
 
-from fallow.runs.progress import Bar, show_progress
+from fallow.runs.progress import Bar, show_progress, tell
 
 
 class Watch(Protocol):
@@ -59,9 +58,9 @@ class OnScreen:
         self._show = show
 
     def note(self, sentence: str) -> None:
-        """Prints a sentence to standard error."""
+        """Prints a sentence, where the user sees it."""
         if self._show:
-            sys.stderr.write(f"{sentence}\n")
+            tell(sentence)
 
     def watch(self, left: int, total: int, epochs: int) -> AbstractContextManager[Watch]:
         """Returns the bars.

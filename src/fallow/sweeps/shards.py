@@ -29,6 +29,8 @@ class Shard:
         Raises:
             ConfigError: If it is not two whole numbers, the first from 1 to the second.
         """
+        if not isinstance(text, str):
+            raise ConfigError(f"shard = {text!r} must be a text of the form i/n, as in shard='1/4'.")
         number, slash, of = text.partition("/")
         if not slash or not number.strip().isdecimal() or not of.strip().isdecimal():
             raise ConfigError(f"The shard '{text}' is not of the form i/n, as in 1/4.")
