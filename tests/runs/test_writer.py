@@ -8,11 +8,13 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from fallow.errors import RunDirectoryError, TrackerError
 from fallow.experiment import Experiment
-from fallow.runs.execute import begin_or_resume
+from fallow.runs import tables
+from fallow.runs.execute import begin_or_resume, run
 from fallow.runs.layout import check_free, clear
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
@@ -190,3 +192,17 @@ def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path) -> None
     assert "can't be written to: File too large." in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "run" / "summary.json").exists()
+
+
+def test_the_groups_of_the_events_do_not_tell_where_the_checkpoints_were(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 100)
+    files = []
+    for every in (7, 25):
+        experiment = Experiment(epochs=60, output={"checkpoint_every": every})
+        run(experiment, tmp_path / str(every), progress=False)
+        files.append(tmp_path / str(every) / "events.parquet")
+    assert files[0].read_bytes() == files[1].read_bytes()
+    with pq.ParquetFile(files[0]) as file:
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    assert len(sizes) > 2
+    assert set(sizes[:-1]) == {100}

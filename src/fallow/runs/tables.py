@@ -92,16 +92,25 @@ def join_events(parts: Path, path: Path) -> None:
         parts: The folder of the parts.
         path: The file to write.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from fallow.runs.event_table import EVENT_SCHEMA
 
     whole = path.with_name(path.name + PART)
     with pq.ParquetWriter(whole, EVENT_SCHEMA) as writer:
+        held: list[pa.Table] = []
         for part in sorted(parts.glob("*.parquet")):
             with pq.ParquetFile(part) as file:
                 for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+                    held.append(file.read_row_group(group))
+                    # Groups of one size, so that the file does not tell where the checkpoints were.
+                    while sum(table.num_rows for table in held) >= ROWS_AT_ONCE:
+                        together = pa.concat_tables(held)
+                        writer.write_table(together.slice(0, ROWS_AT_ONCE).combine_chunks())
+                        held = [together.slice(ROWS_AT_ONCE)]
+        if held:
+            writer.write_table(pa.concat_tables(held).combine_chunks())
     with whole.open("rb") as file:
         os.fsync(file.fileno())
     whole.replace(path)
