@@ -72,9 +72,8 @@ class Engine:
         )
         self.learner = None
         if experiment.learning.mode == "train":
-            from fallow.simulation.learner_setup import (
-                build_learner,  # PyTorch takes seconds to load: only for those who train
-            )
+            # PyTorch takes seconds to load: only for those who train.
+            from fallow.simulation.learner_setup import build_learner
 
             self.learner = build_learner(
                 experiment,
