@@ -246,7 +246,8 @@ def rounds(directory: Path) -> list[dict[str, str]]:
 def weights(directory: Path) -> np.ndarray:
     """Returns the global model of a federation as one vector."""
     arrays, notes = read_checkpoint(directory / CHECKPOINT)
-    return np.concatenate([arrays[f"model.{name}"].reshape(-1) for name in notes["parameters"]])
+    # The state names each parameter, in order, and its array.
+    return np.concatenate([arrays[place].reshape(-1) for _, place in notes["state"]["model"]])
 
 
 def marked(mark: str, *words: str) -> list[int]:
