@@ -33,3 +33,8 @@ def open_files(pid: int) -> set[str]:
             with suppress(*GONE):
                 found.add(os.readlink(descriptor))
     return found
+
+
+def without_coverage() -> dict[str, str]:
+    """The environment of a program whose files may not grow: coverage would write one of its own, and fail."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}

@@ -18,6 +18,7 @@ from fallow.policies import POLICIES
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from tests.cli.runner import fail, invoke, read_epochs
+from tests.processes import without_coverage
 
 SETTINGS = {
     "clients": 12,
@@ -131,6 +132,7 @@ def test_a_disk_that_takes_no_more_keeps_the_checkpoint_and_the_run_goes_on_late
     assert len(checkpoint) > 2 * room
     result = subprocess.run(
         [sys.executable, "-m", "fallow", "resume", str(tmp_path / "run")],
+        env=without_coverage(),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
         capture_output=True,
         text=True,

@@ -19,6 +19,7 @@ from fallow.runs.layout import check_free, clear
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.storage.locks import hold
+from tests.processes import without_coverage
 
 SMALL = {"clients": 4, "epochs": 6, "policy": {"k": 2}, "energy": {"p": 0.5}, "output": {"checkpoint_every": 2}}
 
@@ -183,6 +184,7 @@ def test_one_who_waited_for_a_directory_that_was_removed_makes_it_again(tmp_path
 def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "fallow", "run", "--set", "output.events=false", "--out", str(tmp_path / "run")],
+        env=without_coverage(),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
         capture_output=True,
         text=True,
