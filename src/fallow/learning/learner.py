@@ -16,7 +16,15 @@ from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network
 from fallow.learning.options import SGD, Compute, Strategy
-from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
+from fallow.learning.probe import (
+    Shards,
+    distances,
+    first_moments,
+    mean_features,
+    parameter_distances,
+    probe_batches,
+    shard_sizes,
+)
 from fallow.learning.samples import Samples
 from fallow.learning.state import LearningState, Scores, Trained
 from fallow.learning.training import plan_training
@@ -35,7 +43,7 @@ class Task:
         seed: The seed of the run.
         train: The training set.
         test: The test set.
-        shards: Each client's samples, indices into the training set, shape (N, n), int64.
+        shards: Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64, none empty.
         steps: κ_i, the steps of a training, shape (N,), int32.
         network: The network, with w(0).
         sgd: The options of a step.
@@ -51,7 +59,7 @@ class Task:
     seed: int
     train: Samples
     test: Samples
-    shards: NDArray[np.int64]
+    shards: Shards
     steps: NDArray[np.int32]
     network: Network
     sgd: SGD
@@ -91,7 +99,7 @@ class Learner:
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.scores: Scores | None = None
-        self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
+        self.data_sizes = shard_sizes(task.shards)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
         self.seconds: defaultdict[str, float] = defaultdict(float)
