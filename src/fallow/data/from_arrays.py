@@ -56,7 +56,7 @@ def dataset_from_arrays(
     """
     if kind is not None and kind not in get_args(Kind):
         raise ConfigError(
-            f"The dataset '{name}' can't be used: kind is {kind!r}; it must be {_listed(get_args(Kind))}."
+            f"The dataset '{name}' can't be used: kind is {kind!r}; it must be 'images', 'signals' or 'vectors'."
         )
     x, x_test = _inputs(name, "x", x, kind), _inputs(name, "x_test", x_test, kind)
     y, y_test = _whole(name, "y", y, "labels"), _whole(name, "y_test", y_test, "labels")
