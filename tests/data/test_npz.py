@@ -38,7 +38,7 @@ def test_an_npz_file_may_name_owners_and_say_that_it_holds_signals(tmp_path):
 @pytest.mark.parametrize("kind", [3, ["signals", "signals"]])
 def test_a_kind_in_an_npz_file_is_one_text(tmp_path, kind):
     np.savez(tmp_path / "bad.npz", kind=kind, **arrays())
-    with pytest.raises(DataError, match="holds kind = .*; it must be one text"):
+    with pytest.raises(DataError, match=r"holds kind = .*; it must be one text"):
         data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
 
 

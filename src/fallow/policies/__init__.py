@@ -21,6 +21,7 @@ from fallow.policies.fedbacys_odd import FedBacysOdd
 from fallow.policies.fullest_battery import FullestBattery
 from fallow.policies.oldest import Oldest
 from fallow.policies.random_k import RandomK
+from fallow.policies.reserve import Reserve, Reserving
 from fallow.policies.round_robin import RoundRobin
 from fallow.policies.unlimited import Unlimited
 from fallow.policies.vaoi import VAoI
@@ -37,6 +38,7 @@ POLICIES: dict[str, type] = {
     "fullest-battery": FullestBattery,
     "unlimited": Unlimited,
     "vaoi-parameters": VAoIParameters,
+    "reserve": Reserve,
 }
 
 __all__ = [
@@ -55,6 +57,8 @@ __all__ = [
     "Oldest",
     "Policy",
     "RandomK",
+    "Reserve",
+    "Reserving",
     "RoundRobin",
     "SlotView",
     "Starter",
