@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,6 +71,13 @@ def rows_first(input_shape, classes) -> nn.Module:
 def mixed(seed: int, alpha: float = 5.0) -> Dataset:
     """Shares the name of an option with the Dirichlet partition."""
     return Digits().load(seed)
+
+
+def owned(seed: int, clients: int = 12) -> Dataset:
+    """Digits whose owners are known: client k has k + 1 shares of them."""
+    digits = Digits().load(seed)
+    shares = np.repeat(np.arange(clients), np.arange(1, clients + 1))
+    return replace(digits, client=shares[np.arange(len(digits.y)) % len(shares)])
 
 
 @dataclass(frozen=True)
