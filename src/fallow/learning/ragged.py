@@ -24,7 +24,7 @@ def ragged_stacks(sizes: NDArray[np.int64], batch_sizes: NDArray[np.int64], most
 
     Examples:
         >>> ragged_stacks(np.array([400, 20, 20, 380, 16]), np.array([100, 5, 5, 95, 4]), most=50)
-        [[1, 2, 4], [0, 3]]
+        [[4, 1, 2], [3, 0]]
     """
     steps = -(-sizes // batch_sizes)
     order = np.lexsort((steps, batch_sizes))
