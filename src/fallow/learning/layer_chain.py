@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from fallow.learning.network import Network
 from fallow.learning.passes import Passes
-from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, can_stack
+from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, as_groups, by_client, can_stack
 
 Layers = list[tuple[str, nn.Module]]
 
@@ -46,27 +46,29 @@ class ChainStack:
     ) -> Passes:
         """See ``stacked.Stack``."""
         parameters = self._by_layer(self.network.views(weights.to(self.dtype)))
-        x = inputs.movedim(1, -1).to(self.dtype).contiguous()
+        x = inputs.to(self.dtype)
+        x = as_groups(x) if x.dim() == 5 else x.contiguous()
         features = None
         for k, layer in enumerate(self.layers):
             x = layer.forward(x, parameters[k])
             if k == self.feature_after:
-                features = _counted(x.flatten(1, -2), share).sum(-1, dtype=torch.float32)
+                seen = by_client(x, len(weights)) if x.dim() == 4 else x
+                features = _counted(seen.flatten(2), share).sum(1, dtype=torch.float32)
         logits = x.float()
-        shifted = logits if offset is None else logits + offset[:, :, None]
-        log_probability = shifted.log_softmax(1)
-        target = labels[:, None]
-        losses = _counted(-log_probability.gather(1, target), share)
+        shifted = logits if offset is None else logits + offset[:, None]
+        log_probability = shifted.log_softmax(2)
+        target = labels[..., None]
+        losses = _counted(-log_probability.gather(2, target), share)
         dy = log_probability.exp()
         if features is None:
-            softmax = dy if offset is None else logits.softmax(1)
-            features = _counted(softmax if self.network.feature == "softmax" else logits, share).sum(-1)
-        dy.scatter_add_(1, target, dy.new_full((1, 1, 1), -1.0).expand(target.shape))
-        dy = (dy.div_(labels.shape[1]) if share is None else dy.mul_(share[:, None])).to(self.dtype)
+            softmax = dy if offset is None else logits.softmax(2)
+            features = _counted(softmax if self.network.feature == "softmax" else logits, share).sum(1)
+        dy.scatter_add_(2, target, dy.new_full((1, 1, 1), -1.0).expand(target.shape))
+        dy = (dy.div_(labels.shape[1]) if share is None else dy.mul_(share[..., None])).to(self.dtype)
         for k in range(len(self.layers) - 1, self.first - 1, -1):
             dy = self.layers[k].backward(dy, parameters[k], self.gradients[k], need_dx=k > self.first)
         torch.cat([buffer.flatten(1) for buffer in self.buffers.values()], dim=1, out=self.flat)
-        loss = losses.mean((1, 2)) if share is None else (losses * share[:, None]).sum((1, 2))
+        loss = losses.mean((1, 2)) if share is None else (losses * share[..., None]).sum((1, 2))
         return Passes(self.flat.float(), loss, losses.double().square().sum((1, 2)), features)
 
     def _by_layer(self, named: Parameters) -> list[Parameters]:
@@ -78,8 +80,8 @@ class ChainStack:
 
 
 def _counted(values: Tensor, share: Tensor | None) -> Tensor:
-    """Returns values of samples, shape (C, …, batch), with zeros for those that only fill up a batch."""
-    return values if share is None else values * (share > 0)[:, None]
+    """Returns values of samples, shape (C, batch, …), with zeros for those that only fill up a batch."""
+    return values if share is None else values * (share > 0)[..., None]
 
 
 def _fits(layers: Layers, flat: bool) -> bool:
