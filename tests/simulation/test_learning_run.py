@@ -80,9 +80,9 @@ def test_an_unchanged_model_is_neither_probed_nor_evaluated_again(monkeypatch) -
     for name in counts:
         work = getattr(__import__("fallow.learning.learner", fromlist=[name]), name)
 
-        def counted(*arguments, _work=work, _name=name):
+        def counted(*arguments, _work=work, _name=name, **options):
             counts[_name] += 1
-            return _work(*arguments)
+            return _work(*arguments, **options)
 
         monkeypatch.setattr(f"fallow.learning.learner.{name}", counted)
     rows = records(Engine(experiment(energy={"p": 0.0}, learning={"eval_every": 1})))
