@@ -9,7 +9,7 @@ from typing import Any
 from fallow.errors import FallowError
 from fallow.runs.layout import as_folder
 from fallow.study.bench.entrants import Entrant, make_entrants
-from fallow.study.bench.reference import Reference, read_reference
+from fallow.study.bench.reference import Reference, read_reference, say_origins
 from fallow.study.bench.result import Bench
 from fallow.study.bench.scenarios import Suite, read_suite
 from fallow.study.bench.scores import read_scores
@@ -134,7 +134,7 @@ def run_bench(planned: BenchPlan, workers: int = 0, observer: Observer | None = 
     competing = [name for part in planned.references for name in part.ranked if name not in names]
     notes = [note for part in planned.references for note in part.notes]
     if notes:
-        notes.append(f"`fallow bench --reference --suite {planned.suite.name}` renews the built-ins' results.")
+        notes.append(f"`fallow bench --reference --suite {planned.suite.given}` renews the built-ins' results.")
     result = Bench(
         suite=planned.suite,
         entrants=names,
@@ -142,6 +142,7 @@ def run_bench(planned: BenchPlan, workers: int = 0, observer: Observer | None = 
         ranked=tuple(dict.fromkeys([*entered, *competing])),
         directory=planned.out,
         notes=tuple(notes),
+        origins=say_origins(planned.references),
         failures=sweep.failures,
     )
     return sweep, result

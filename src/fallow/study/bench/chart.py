@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fallow.study.intervals import Interval
 
 WIDTH, HEIGHT = 460, 320
-LEFT, RIGHT, TOP, BOTTOM = 54, 16, 12, 44
+LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 44
 COLOURS = 7
 MARKS = (
     "M{l},{y}a{r},{r} 0 1,0 {d},0a{r},{r} 0 1,0 -{d},0z",

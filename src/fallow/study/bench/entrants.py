@@ -8,7 +8,7 @@ from typing import Any
 from fallow.aggregation import AGGREGATIONS
 from fallow.errors import ConfigError, PolicyError
 from fallow.experiment import Experiment
-from fallow.experiment.choices import as_table
+from fallow.experiment.choices import as_table, choices_in
 from fallow.plugins.wording import did_you_mean
 from fallow.policies import POLICIES, needs_of
 from fallow.policies.check import check_policy
@@ -103,6 +103,9 @@ def make_entrants(policies: Sequence[Any], aggregation: Any, suite: Suite) -> li
     if not policies and aggregation is None:
         raise ConfigError("A benchmark needs an entrant: a policy, as in my_policy:Mine, or an aggregation rule.")
     given = list(policies) or [FIRST]
+    for section, thing in (*(("policy", policy) for policy in given), ("aggregation", aggregation)):
+        if isinstance(thing, str):
+            choices_in(section)[0].resolve(thing)  # a wrong name is wrong in every scenario
     shown = label_values("policy", given)
     for name in shown:
         if shown.count(name) > 1:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fallow.study.bench.result import Bench
 
 TEMPLATE = "bench.html"
-COMPARED = ((F1, "F1"), (ENERGY, "energy (units)"))
+COMPARED = ((F1, "F1"), (ENERGY, "Energy (units)"))
 """The columns of which the page has differences, and what they are called."""
 
 
@@ -38,14 +38,15 @@ def bench_page(bench: "Bench") -> str:
         legend=_legend([name for name in names if name in bench.ranked], bench.entrants, numbers),
         late=f"{LATE:.0%}",
         mark=ENTERED,
-        scores=_scrollable("Scores and ranks", bench.cells()),
-        energy=_scrollable("Energy", bench.cells(ENERGY)),
+        scores=_scrollable("F1", bench.cells()),
+        energy=_scrollable("Energy (units)", bench.cells(ENERGY)),
         differences="\n".join(
             _scrollable(f"{heading}: {name} minus every other", bench.difference_cells(name, metric))
             for name in bench.entrants
             for metric, heading in COMPARED
         ),
         scenarios=_scrollable("Scenarios", _scenarios(bench)),
+        origins="".join(f'<p class="hint">{html.escape(origin)}</p>' for origin in bench.origins),
     )
 
 

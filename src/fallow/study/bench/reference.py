@@ -8,7 +8,7 @@ an installed Fallow can read.
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,7 @@ from fallow.plugins.nested import flatten, thawed
 from fallow.storage.files import write_atomically
 from fallow.study.bench.entrants import Entrant, built_ins
 from fallow.study.bench.fingerprint import code_fingerprint
-from fallow.study.bench.origin import describe_origin
+from fallow.study.bench.origin import PACKAGES, describe_origin
 from fallow.study.bench.scenarios import Scenario
 from fallow.study.bench.scores import Score, find_columns
 
@@ -117,6 +117,24 @@ def write_reference(scenario: Scenario, entrants: Sequence[Entrant], scores: Seq
     except OSError as error:
         raise FallowError(f"The references can't be written to {folder}: {error.strerror or error}.") from error
     return folder / f"{scenario.name}.csv"
+
+
+def say_origins(references: Iterable[Reference]) -> tuple[str, ...]:
+    """Returns how the built-ins' results were made, a sentence for each way.
+
+    Args:
+        references: Of all scenarios.
+    """
+    ways: dict[str, set[str]] = {}
+    for made in (part.made for part in references):
+        for name, own in made.items():
+            versions = ", ".join(f"{package} {own[package]}" for package in ("python", *PACKAGES) if package in own)
+            commit = f"commit {own['commit']}, " if own.get("commit") else ""
+            ways.setdefault(f"{commit}{versions}, on {own.get('processor', 'an unknown processor')}", set()).add(name)
+    return tuple(
+        f"Results of {', '.join(sorted(names)) if len(ways) > 1 else 'the built-ins'}: {way}."
+        for way, names in ways.items()
+    )
 
 
 def _read_stored(scenario: Scenario, folder: Path) -> tuple[list[Score], dict[str, Any]] | None:

@@ -32,6 +32,7 @@ class Bench:
         ranked: Who competes; the others are bounds.
         directory: The folder of the entrants' runs.
         notes: What a reader must know, a sentence each.
+        origins: How the built-ins' results were made, a sentence each.
         failures: Why runs failed, by their names.
     """
 
@@ -41,6 +42,7 @@ class Bench:
     ranked: tuple[str, ...]
     directory: Path
     notes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -116,10 +118,13 @@ class Bench:
     def cells(self, metric: str = F1) -> Cells:
         """Returns the headings and rows of a metric as text: a row for each entrant, a column for each scenario.
 
+        Those of F1 have the mean rank too.
+
         Args:
             metric: A column, such as "f1" or "energy".
         """
-        return score_cells(self.scores, self.scenarios, self.names, self.entrants, self.ranks(), self._known(metric))
+        ranks = self.ranks() if metric == F1 else []
+        return score_cells(self.scores, self.scenarios, self.names, self.entrants, ranks, self._known(metric))
 
     def difference_cells(self, entrant: str, metric: str = F1) -> Cells:
         """Returns the headings and rows of an entrant's differences as text: a row for each other.

@@ -68,6 +68,11 @@ class Suite:
     scenarios: tuple[Scenario, ...]
     folder: Path
 
+    @property
+    def given(self) -> str:
+        """What a user gives to have it: its name, or its folder if it does not come with Fallow."""
+        return self.name if self.folder.parent == SUITES else str(self.folder)
+
 
 def list_suites() -> list[str]:
     """Returns the names of the suites that come with Fallow."""

@@ -30,7 +30,8 @@ def score_cells(
         scenarios: The columns.
         names: The rows.
         entered: Those of them that are marked.
-        ranks: Of those that compete; over fewer scenarios and seeds than others, it says over how many.
+        ranks: Of those that compete; over fewer scenarios and seeds than others, it says over how many. Without any
+            there is no such column.
         metric: A column of the scores.
     """
     by_name = {rank.entrant: rank for rank in ranks}
@@ -39,8 +40,8 @@ def score_cells(
     for name in names:
         values = [list(values_by_seed(scores, scenario, name, metric).values()) for scenario in scenarios]
         cells = [mean_and_spread(own, digits_of(metric)) if own else NOTHING for own in values]
-        rows.append([_marked(name, entered), *cells, _say_rank(by_name.get(name), most)])
-    return ["policy", *scenarios, "mean rank"], rows
+        rows.append([_marked(name, entered), *cells, *([_say_rank(by_name.get(name), most)] if ranks else [])])
+    return ["policy", *scenarios, *(["mean rank"] if ranks else [])], rows
 
 
 def difference_cells(
