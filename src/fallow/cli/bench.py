@@ -11,6 +11,8 @@ from rich.table import Table
 from fallow.cli.screen import Json, console, errors, print_json, words_aside
 from fallow.cli.sweep import DryRun, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.errors import ConfigError
+from fallow.experiment.settings import override
+from fallow.plugins.nested import flatten
 from fallow.study.bench.benchmark import OUT, BenchPlan, plan_bench, run_bench
 from fallow.study.bench.renewal import make_references, plan_references
 from fallow.study.bench.result import Bench
@@ -26,6 +28,14 @@ def bench(
     aggregation: Annotated[
         str | None,
         typer.Option(help="The rule under which they are run: a name, or my_module:MyRule.", show_default=False),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="What else the entrants set, as in learning.average=0.95; may be repeated.",
+        ),
     ] = None,
     suite: Annotated[str, typer.Option(help="quick: minutes; full: CIFAR-10; or a folder of your own.")] = "quick",
     out: Annotated[Path, typer.Option(help="Folder of the runs; what is finished there is kept.")] = Path(OUT),
@@ -50,7 +60,7 @@ def bench(
     """Run a policy or a rule in frozen scenarios, and compare it with every built-in one."""
     if latex and as_json:
         raise ConfigError("--latex and --json both say what to print; choose one of the two.")
-    if reference and (entrants or aggregation):
+    if reference and (entrants or aggregation or setting):
         raise ConfigError("--reference runs the built-ins; name some with --policies or --rules, and enter no others.")
     if not reference and (policies or rules):
         raise ConfigError("--policies and --rules choose built-ins to run with --reference; it is not given.")
@@ -58,7 +68,7 @@ def bench(
         planned = (
             plan_references(suite, out, tables, _names(policies), _names(rules))
             if reference
-            else plan_bench(entrants or [], aggregation, suite, out, tables)
+            else plan_bench(entrants or [], _method(aggregation, setting or []), suite, out, tables)
         )
     if dry_run:
         show_forecast(list(planned.runs), workers, as_json=as_json)
@@ -141,6 +151,13 @@ def _ends(interval: Any) -> dict[str, float | int | None]:
         "high": interval.high if known else None,
         "seeds": interval.count,
     }
+
+
+def _method(aggregation: str | None, assignments: list[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for assignment in assignments:
+        override(settings, assignment)
+    return ({} if aggregation is None else {"aggregation": aggregation}) | flatten(settings)
 
 
 def _names(given: str | None) -> list[str] | None:

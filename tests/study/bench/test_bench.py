@@ -84,10 +84,10 @@ def test_the_built_ins_are_run_once_and_then_only_the_entrant_is(small: Path, us
 
 
 def test_a_policy_that_was_changed_is_run_again(small: Path, user: Path) -> None:
-    (before,) = {run.directory.parent for run in plan_bench(["own_policy:Mine"], None, small).runs[:2]}
+    (before,) = {run.directory.parent for run in plan_bench(["own_policy:Mine"], {}, small).runs[:2]}
     sys.modules.pop("own_policy")
     (user / "own_policy.py").write_text(POLICY.replace("< self.k", ">= view.clients - self.k"))
-    (after,) = {run.directory.parent for run in plan_bench(["own_policy:Mine"], None, small).runs[:2]}
+    (after,) = {run.directory.parent for run in plan_bench(["own_policy:Mine"], {}, small).runs[:2]}
     assert before.parent == after.parent
     assert before != after
 
@@ -106,15 +106,27 @@ def test_python_takes_objects_and_classes_and_a_rule(small: Path) -> None:
 
 def test_the_k_of_a_scenario_is_that_of_names_and_classes_and_objects_have_their_own(small: Path) -> None:
     def k_of(policy: object) -> int:
-        (planned,) = {run.experiment.policy.options["k"] for run in plan_bench([policy], None, small).runs}
+        (planned,) = {run.experiment.policy.options["k"] for run in plan_bench([policy], {}, small).runs}
         return planned
 
     assert [k_of(policy) for policy in ("vaoi", VAoI, VAoI(k=4))] == [2, 2, 4]
 
 
 def test_an_object_is_told_apart_from_the_built_in_of_its_name(small: Path) -> None:
-    names = [plan_bench([policy], None, small).entrants[0].name for policy in (VAoI(k=3), FedAvg(), "vaoi")]
+    names = [plan_bench([policy], {}, small).entrants[0].name for policy in (VAoI(k=3), FedAvg(), "vaoi")]
     assert names == ["vaoi(k=3)", "fedavg", "vaoi"]
+
+
+def test_an_entrant_is_a_whole_method_and_its_name_says_so(small: Path) -> None:
+    method = {"aggregation": "shrinkage", "objective.name": "balanced-softmax", "learning.average": 0.9}
+    planned = plan_bench([VAoI(k=3)], {"policy.reserve": True, **method}, small)
+    (entrant,) = planned.entrants
+    assert entrant.name == "vaoi(k=3) + reserve=True + shrinkage + balanced-softmax + average=0.9"
+    experiment = planned.runs[0].experiment
+    assert (experiment.policy.reserve, experiment.policy.options["k"]) == (True, 3)
+    assert (experiment.aggregation.name, experiment.objective.name) == ("shrinkage", "balanced-softmax")
+    assert experiment.learning.average == 0.9
+    assert experiment.learning.eval_every == 1  # the scenario's
 
 
 def test_the_references_are_every_policy_and_every_other_rule(small: Path) -> None:
@@ -130,6 +142,7 @@ def test_the_references_are_every_policy_and_every_other_rule(small: Path) -> No
         (("fedavgg",), "There is no policy 'fedavgg'; did you mean 'fedavg'?"),
         (("fedavg", "--suite", "quik"), "There is no suite 'quik'; did you mean 'quick'?"),
         (("fedavg", "--aggregation", "shrinkag"), "There is no aggregation 'shrinkag'; did you mean 'shrinkage'?"),
+        (("fedavg", "--set", "energy.p=0.5"), "energy.p is the scenario's; an entrant may set policy, aggregation,"),
         (("fedavg", "fedavg"), "The entrant fedavg is given twice."),
         (("fedavg", "--latex", "--json"), "choose one of the two"),
         (("fedavg", "--policies", "vaoi"), "--policies and --rules choose built-ins to run with --reference"),
@@ -149,7 +162,7 @@ def test_a_careless_call_is_one_sentence(
 
 def test_a_policy_that_breaks_its_contract_is_not_entered(small: Path) -> None:
     with pytest.raises(PolicyError, match=r"Wrong can't be entered: The policy's select returned an array of shape"):
-        plan_bench([Wrong()], None, small)
+        plan_bench([Wrong()], {}, small)
 
 
 def test_a_dataset_that_is_not_there_is_said_before_anything_runs(tmp_path: Path, monkeypatch) -> None:
@@ -159,6 +172,13 @@ def test_a_dataset_that_is_not_there_is_said_before_anything_runs(tmp_path: Path
         fallow.bench("fedavg", suite="full", progress=False)
 
 
+def test_a_misspelt_argument_and_a_policy_by_keyword_are_said() -> None:
+    with pytest.raises(ConfigError, match=r"There is no setting 'suit'; did you mean 'suite'\?"):
+        fallow.bench("vaoi", suit="quick")
+    with pytest.raises(ConfigError, match="An entrant's policy is given first"):
+        fallow.bench(policy="vaoi")
+
+
 def test_a_k_above_the_clients_is_said_with_the_scenario(small: Path) -> None:
     with pytest.raises(ConfigError, match=r"vaoi\(k=7\) in the scenario poor: policy.k = 7 is more than clients = 6"):
-        plan_bench([VAoI(k=7)], None, small)
+        plan_bench([VAoI(k=7)], {}, small)

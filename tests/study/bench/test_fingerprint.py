@@ -59,6 +59,10 @@ def test_what_a_run_does_not_use_does_not_count(change: Callable[[str, str], Non
     assert changed(change, file) == [False, False, False]
 
 
+def test_every_room_with_things_of_a_name_decides() -> None:
+    assert {module.split(".")[1] for module in fingerprint._named_modules()} <= set(fingerprint.ROOMS)
+
+
 def test_words_and_new_names_do_not_count(change: Callable[[str, str], None]) -> None:
     text = '\n# why\n"""Words."""\nimport os\nPOLICIES: dict[str, type] = {}\n'
     assert changed(change, "policies/__init__.py", text) == [False, False, False]

@@ -1,7 +1,7 @@
 """``fallow.bench``: entrants in frozen scenarios, against the built-ins' results that come with Fallow."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,32 +43,43 @@ class BenchPlan:
 
 def bench(
     *policies: Any,
-    aggregation: Any = None,
     suite: str | Path = "quick",
     out: str | Path = OUT,
     tables: str | Path | None = None,
     workers: int = 0,
     progress: bool = True,
+    **method: Any,
 ) -> Bench:
-    """Runs entrants in the scenarios of a suite and returns how they compare with the built-ins, which are not run.
+    r"""Runs entrants in the scenarios of a suite and returns how they compare with the built-ins, which are not run.
 
     What is finished in `out` is kept, unless the code of the entrant has changed since.
 
     Args:
         *policies: Objects, classes or names. The k and μ of a scenario are those of a policy by class or name; an
             object has its own.
-        aggregation: A rule under which they are run; alone it is run with the paper's policy. None for the scenario's.
         suite: "quick", "full", or a folder of your own.
         out: The folder of the runs.
         tables: The folder of the built-ins' results; None for the suite's own.
         workers: Runs at a time; 0 is one for each processor.
         progress: Whether to show bars on a terminal or in a notebook.
+        **method: What else they set: ``aggregation=MyRule()``, ``objective="balanced-softmax"``,
+            ``learning__average=0.95``. Without a policy it is run under the paper's.
 
     Raises:
         FallowError: If something is wrong before the first run begins, or every run fails. If some fail, a warning
             says so, and the result's `failures` say why.
+
+    Examples:
+        >>> from tempfile import mkdtemp
+        >>> suite, runs = Path(mkdtemp()), mkdtemp()
+        >>> _ = (suite / "suite.toml").write_text("seeds = 1\nexperiment = {clients = 4, epochs = 2}")
+        >>> _ = (suite / "tiny.toml").write_text("version = 1\n[experiment]\nlearning = {mode = 'train'}")
+        >>> result = bench({"name": "vaoi", "k": 2}, "fedavg", suite=suite, out=runs, progress=False)
+        >>> result.entrants, result.scenarios
+        (('vaoi(k=2)', 'fedavg'), ['tiny'])
     """
-    planned = plan_bench(policies, aggregation, suite, out, tables)
+    settings = {key.replace("__", "."): value for key, value in method.items()}
+    planned = plan_bench(policies, settings, suite, out, tables)
     sweep, result = run_bench(planned, workers, OnScreen(show=progress))
     if sweep.failures:
         name, reason = next(iter(sweep.failures.items()))
@@ -81,7 +92,7 @@ def bench(
 
 def plan_bench(
     policies: Sequence[Any],
-    aggregation: Any = None,
+    method: Mapping[str, Any],
     suite: str | Path = "quick",
     out: str | Path = OUT,
     tables: str | Path | None = None,
@@ -90,7 +101,7 @@ def plan_bench(
 
     Args:
         policies: Objects, classes or names.
-        aggregation: A rule under which they are run; None for the scenario's.
+        method: What else they set, by section or setting, as in ``{"aggregation": "shrinkage"}``.
         suite: A name, or a folder.
         out: The folder of the runs.
         tables: The folder of the built-ins' results; None for the suite's own.
@@ -101,7 +112,7 @@ def plan_bench(
     """
     known = read_suite(suite)
     folder = known.folder if tables is None else as_folder(tables, "tables")
-    entrants = make_entrants(policies, aggregation, known)
+    entrants = make_entrants(policies, method, known)
     references = tuple(read_reference(scenario, folder) for scenario in known.scenarios)
     place = as_folder(out, "out") / known.name
     return BenchPlan(known, tuple(entrants), plan_runs(known, entrants, place), folder, place, references)

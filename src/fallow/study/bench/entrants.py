@@ -1,6 +1,7 @@
-"""Who takes part in the benchmark: a policy and perhaps a rule, by name, as a class or as an object."""
+"""Who takes part in the benchmark: a policy, and what else belongs to a method, by name, as a class or as an object."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from fallow.aggregation import AGGREGATIONS
 from fallow.errors import ConfigError, PolicyError
 from fallow.experiment import Experiment
 from fallow.experiment.choices import as_table, choices_in
+from fallow.experiment.settings import put
 from fallow.plugins.wording import did_you_mean
 from fallow.policies import POLICIES, needs_of
 from fallow.policies.check import check_policy
@@ -16,10 +18,16 @@ from fallow.study.bench.fingerprint import code_fingerprint
 from fallow.study.bench.scenarios import Scenario, Suite
 from fallow.sweeps.axes import UNSAFE, label_values
 from fallow.sweeps.grid import PlannedRun, plan
-from fallow.sweeps.parts import is_complete, label
+from fallow.sweeps.parts import CHOOSING, is_complete, label
 
 FIRST = next(iter(POLICIES))
 """The policy under which a rule is run that is entered alone: the paper's."""
+
+METHOD = ("policy", "aggregation", "staleness", "objective", "sgd", "learning.average")
+"""What an entrant may set: sections, and a setting. The rest is the scenario's."""
+
+OPTIONS = ("suite", "out", "tables", "workers", "progress")
+"""What `fallow.bench` takes besides."""
 
 SHOWN = 8
 """Digits of a fingerprint in the name of a folder."""
@@ -27,16 +35,16 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy under a rule.
+    """A policy, and perhaps a rule and more.
 
     Attributes:
-        policy: A name, a class, or an object.
-        aggregation: Likewise, the rule; None is the scenario's own.
+        policy: A name, a table, a class, or an object.
+        method: What else it sets, by section or setting, as in ``{"aggregation": "shrinkage"}``.
         name: How it is shown.
     """
 
     policy: Any
-    aggregation: Any
+    method: Mapping[str, Any]
     name: str
 
     def settings(self, scenario: Scenario) -> dict[str, Any]:
@@ -45,10 +53,15 @@ class Entrant:
         Args:
             scenario: What is run. Its k and μ are those of a policy by name or class; an object has its own.
         """
-        shared = scenario.settings.get("policy", {})
-        policy = self.policy if is_complete(self.policy) else {**shared, **as_table("policy", self.policy)}
-        rule = {} if self.aggregation is None else {"aggregation": as_table("aggregation", self.aggregation)}
-        return {**scenario.settings, "policy": policy, **rule}
+        settings = deepcopy(dict(scenario.settings))
+        shared = {} if is_complete(self.policy) else settings.get("policy", {})
+        settings["policy"] = {**shared, **as_table("policy", self.policy)}
+        for key, value in self.method.items():
+            if key in CHOOSING:
+                settings[key] = as_table(key, value)
+            else:
+                put(settings, key, value)
+        return settings
 
     def experiment(self, scenario: Scenario) -> Experiment:
         """Returns the experiment of its runs in a scenario, with the first seed.
@@ -88,30 +101,28 @@ class Entrant:
         return not needs_of(self.experiment(scenario).build("policy")).ideal
 
 
-def make_entrants(policies: Sequence[Any], aggregation: Any, suite: Suite) -> list[Entrant]:
+def make_entrants(policies: Sequence[Any], method: Mapping[str, Any], suite: Suite) -> list[Entrant]:
     """Returns the entrants that a user gives, each checked.
 
     Args:
-        policies: Names, classes or objects; without any, the rule is entered under the paper's policy.
-        aggregation: The rule of all of them; None for the scenario's own.
+        policies: Names, tables, classes or objects; without any, the rest is entered under the paper's policy.
+        method: What else all of them set, by section or setting; `METHOD` lists what they may.
         suite: Where they are entered.
 
     Raises:
-        ConfigError: There is none, one is given twice, or one can't be run.
+        ConfigError: There is none, one is given twice, one sets what is the scenario's, or can't be run.
         PolicyError: A policy does not keep its contract.
     """
-    if not policies and aggregation is None:
+    if not policies and not method:
         raise ConfigError("A benchmark needs an entrant: a policy, as in my_policy:Mine, or an aggregation rule.")
     given = list(policies) or [FIRST]
-    for section, thing in (*(("policy", policy) for policy in given), ("aggregation", aggregation)):
-        if isinstance(thing, str):
-            choices_in(section)[0].resolve(thing)  # a wrong name is wrong in every scenario
+    _check_settings(given, method)
     shown = label_values("policy", given)
     for name in shown:
         if shown.count(name) > 1:
             raise ConfigError(f"The entrant {name} is given twice.")
-    rule = "" if aggregation is None else f" + {label('aggregation', aggregation)}"
-    entrants = [Entrant(policy, aggregation, f"{name}{rule}") for policy, name in zip(given, shown, strict=True)]
+    more = "".join(f" + {_say(key, value)}" for key, value in method.items())
+    entrants = [Entrant(policy, method, f"{name}{more}") for policy, name in zip(given, shown, strict=True)]
     entrants = [_told_apart(entrant, suite) for entrant in entrants]
     for entrant in entrants:
         _check(entrant, suite)
@@ -139,9 +150,31 @@ def built_ins(policies: Sequence[str] | None = None, rules: Sequence[str] | None
                 raise ConfigError(f"There is no built-in {kind} '{name}'{did_you_mean(name, table)}")
     chosen = list(POLICIES) if everything else list(dict.fromkeys(policies or ()))
     combined = list(AGGREGATIONS) if everything else list(dict.fromkeys(rules or ()))
-    return [Entrant(name, None, name) for name in chosen] + [
-        Entrant(FIRST, rule, f"{FIRST} + {rule}") for rule in combined
+    return [Entrant(name, {}, name) for name in chosen] + [
+        Entrant(FIRST, {"aggregation": rule}, f"{FIRST} + {rule}") for rule in combined
     ]
+
+
+def _check_settings(policies: Sequence[Any], method: Mapping[str, Any]) -> None:
+    """Raises an error for a setting that is not the entrant's, and for a name that is wrong in every scenario."""
+    for key in method:
+        if key.partition(".")[0] not in Experiment.model_fields:
+            raise ConfigError(f"There is no setting '{key}'{did_you_mean(key, [*METHOD, *OPTIONS])}")
+        if key == "policy":
+            raise ConfigError("An entrant's policy is given first, without policy=, as in fallow.bench(MyPolicy()).")
+        if key not in METHOD and key.partition(".")[0] not in METHOD:
+            raise ConfigError(f"{key} is the scenario's; an entrant may set {', '.join(METHOD[:-1])} and {METHOD[-1]}.")
+    for section, thing in (*(("policy", policy) for policy in policies), *method.items()):
+        if section in CHOOSING and isinstance(thing, str):
+            choices_in(section)[0].resolve(thing)
+
+
+def _say(key: str, value: object) -> str:
+    """Returns what an entrant sets, in a few letters."""
+    section, _, setting = key.partition(".")
+    if section in CHOOSING and setting in ("", choices_in(section)[0].field):
+        return label(section, value)
+    return f"{setting or section}={value}"
 
 
 def _told_apart(entrant: Entrant, suite: Suite) -> Entrant:

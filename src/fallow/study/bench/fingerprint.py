@@ -21,7 +21,8 @@ from fallow.experiment.choices import CHOICES
 from fallow.plugins.objects import known_only_here
 
 PACKAGE = Path(__file__).parents[2]
-COMMON = ("rng", "paper", "arrays", "energy", "policies", "data", "models", "aggregation", "learning", "simulation")
+ROOMS = ("energy", "policies", "data", "models", "objectives", "aggregation", "learning", "simulation")
+COMMON = ("rng", "paper", "arrays", *ROOMS)
 """The modules and rooms that decide what a run comes to."""
 
 BESIDE = ("fallow.policies.check",)

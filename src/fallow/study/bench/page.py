@@ -4,7 +4,6 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fallow.reports.page import fill_page
 from fallow.study.bench.chart import Point, draw_chart, draw_mark
 from fallow.study.bench.scores import ENERGY, F1, Score, values_by_seed
 from fallow.study.bench.tables import ENTERED, Cells, html_table
@@ -25,6 +24,8 @@ def bench_page(bench: "Bench") -> str:
     Args:
         bench: The results.
     """
+    from fallow.reports.page import fill_page  # its room loads Arrow
+
     names = bench.names
     numbers = {name: number for number, name in enumerate(_first_entered(names, bench.entrants))}
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in bench.notes)

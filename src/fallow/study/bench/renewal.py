@@ -70,7 +70,5 @@ def make_references(
 
 def _repeats(entrant: Entrant, suite: Suite) -> bool:
     """Returns whether a rule is the scenarios' own, so that the policy alone is the same."""
-    alone = replace(entrant, aggregation=None)
-    return entrant.aggregation is not None and all(
-        entrant.experiment(one) == alone.experiment(one) for one in suite.scenarios
-    )
+    alone = replace(entrant, method={})
+    return bool(entrant.method) and all(entrant.experiment(one) == alone.experiment(one) for one in suite.scenarios)

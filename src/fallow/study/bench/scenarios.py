@@ -46,8 +46,8 @@ class Scenario:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment, with the default policy and seed."""
-        return Experiment.parse(self.settings)
+        """The experiment, under a policy that has no options, and with the default seed."""
+        return Experiment.parse({**self.settings, "policy": "fedavg"})
 
 
 @dataclass(frozen=True)
