@@ -24,6 +24,7 @@ METRICS = {
     "trainings": "starts",
     "never_delivered": "clients_never_delivered",
     "jain_updates": "jain_index_uploads",
+    "worst_tenth": "client_accuracy_worst_tenth",
 }
 """The key of the summary for each column but F1, which is the mean over the last fifth of the epochs. A key that a
 summary has not is left out."""
