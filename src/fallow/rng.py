@@ -29,6 +29,7 @@ class Purpose(StrEnum):
     WEIGHTS = "weights"
     BATCHES = "batches"
     PROBE = "probe"
+    DROPOUT = "dropout"
     FORECAST = "forecast"
 
 

@@ -2,7 +2,7 @@
 
 from fallow.models.auto import Auto
 from fallow.models.base import OUTPUT_FEATURES, Model, Shape
-from fallow.models.build import build_module, check_repeatable, find_layer
+from fallow.models.build import BATCHES_SEEN, build_module, check_layers, check_repeatable, find_layer
 from fallow.models.mlp import MLP
 from fallow.models.names import MODELS, resolve_model
 from fallow.models.paper_cnn import PaperCNN
@@ -11,6 +11,7 @@ from fallow.models.signal_cnn import SignalCNN
 from fallow.models.small_cnn import SmallCNN
 
 __all__ = [
+    "BATCHES_SEEN",
     "MLP",
     "MODELS",
     "OUTPUT_FEATURES",
@@ -22,6 +23,7 @@ __all__ = [
     "SignalCNN",
     "SmallCNN",
     "build_module",
+    "check_layers",
     "check_repeatable",
     "find_layer",
     "resolve_model",
