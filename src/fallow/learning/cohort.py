@@ -13,6 +13,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD, Strategy
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
+from fallow.learning.stacked_state import train_with_state
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 from fallow.learning.workers import Workers
@@ -41,13 +42,14 @@ def train_cohort(
         samples: The training set.
         sgd: The options of a step.
     """
+    whole = workers.network.whole_batches
     parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings)
 
     def compute(network: Network, part: list[int]) -> list[Trained]:
         chosen = [trainings[k] for k in part]
         if strategy == "spread":
             return [train(network, weights, chosen[0], samples, sgd)]
-        return train_stacked(network, weights, chosen, samples, sgd)
+        return (train_with_state if whole else train_stacked)(network, weights, chosen, samples, sgd)
 
     results = workers.map(compute, parts)
     by_place = {

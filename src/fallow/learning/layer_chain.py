@@ -41,10 +41,8 @@ class ChainStack:
         self.first = next(k for k, gradients in enumerate(self.gradients) if gradients)
         self.feature_after = max((k for k, path in enumerate(self.paths) if _inside(path, network.feature)), default=-1)
 
-    def gradient(
-        self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None, masks: list[Tensor]
-    ) -> Passes:
-        """See ``stacked.Stack``. There are no masks, because dropout is no layer of a chain."""
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
+        """See ``stacked.Stack``."""
         parameters = self._by_layer(self.network.views(weights.to(self.dtype)))
         x = inputs.movedim(1, -1).to(self.dtype).contiguous()
         features = None

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from fallow.errors import ConfigError
 from fallow.learning.dropout import SeededDropout, seed_dropouts
 from fallow.learning.options import Precision
-from fallow.learning.statistics import least_batch, prepare_statistics
+from fallow.learning.statistics import least_batch, mixes_samples, prepare_statistics
 from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, check_layers, check_repeatable, find_layer
 from fallow.models.weights import Weights
 
@@ -38,6 +38,8 @@ class Network:
         least_batch: The fewest samples of a batch in training: 2 with batch normalisation, or else 1.
         statistics: The names of the running statistics.
         dropout: The masks of dropout layers.
+        whole_batches: Whether a batch has to be as it is, without samples that fill it up: because of statistics or
+            dropout, or because the samples of a batch change each other's output.
         samples_at_once: Most samples of one forward pass, few enough for the processor's cache. It depends on the shape
             of an input alone, because another number could change the last bits of results.
         scratch: Buffers that fast code keeps between calls. A network belongs to one thread; others use a replica.
@@ -73,6 +75,7 @@ class Network:
         self.samples_at_once = min(1024, max(16, 2**18 // math.prod(input_shape)))
         self.scratch: dict[Any, Any] = {}
         self.feature_size = self._measure_features()
+        self.whole_batches = bool(self.statistics or self.dropout.calls) or mixes_samples(self.module, input_shape)
 
     def replica(self) -> "Network":
         """Returns an independent network of the same layers, for another thread."""

@@ -9,15 +9,13 @@ class Passes(NamedTuple):
     """What a forward and a backward pass of C clients give.
 
     Attributes:
-        gradient: Of each client's mean loss, shape (C, T), float32, valid until the next call.
+        gradient: Of each client's mean loss, shape (C, P), float32, valid until the next call.
         loss: Each client's mean loss, shape (C,), float32.
         squares: The sum of the samples' squared losses, shape (C,), float64.
         features: The sum of the samples' features, shape (C, F), float32.
-        statistics: The running statistics after the pass, shape (C, P − T), float32; None for a network without.
     """
 
     gradient: Tensor
     loss: Tensor
     squares: Tensor
     features: Tensor
-    statistics: Tensor | None = None

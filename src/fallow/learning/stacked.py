@@ -19,7 +19,6 @@ from fallow.learning.options import SGD
 from fallow.learning.passes import Passes
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
-from fallow.learning.statistics import with_statistics
 from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights
 
@@ -30,17 +29,14 @@ STACKS_KEPT = 8
 class Stack(Protocol):
     """Forward and backward passes of C clients with batches of one size."""
 
-    def gradient(
-        self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None, masks: list[Tensor]
-    ) -> Passes:
-        """Returns each client's gradient, losses, summed features and new statistics.
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
+        """Returns each client's gradient, losses and summed features.
 
         Args:
             weights: Shape (C, P), float32.
             inputs: Shape (C, batch, *input_shape), float32.
             labels: Shape (C, batch), int64.
             offset: What the loss adds to the logits, shape (C, K), float32; None adds nothing.
-            masks: The masks of dropout, as in `MaskTape`, each of shape (C, …), float32.
         """
         ...
 
@@ -52,39 +48,23 @@ class VmapStack:
         self.network = network
         self._gradient = vmap(grad(self._loss, has_aux=True))
 
-    def gradient(
-        self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None, masks: list[Tensor]
-    ) -> Passes:
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
         """See ``Stack``."""
         if offset is None:
             offset = weights.new_zeros(len(weights), self.network.classes)
-        parameters = self.network.views(weights)
-        # Copies, because normalisation layers overwrite them.
-        statistics = {name: parameters.pop(name).clone() for name in self.network.statistics}
-        gradients, (loss, squares, features, after) = self._gradient(
-            parameters, statistics, inputs, labels, offset, masks
-        )
-        return Passes(_joined(gradients), loss, squares, features, _joined(after) if after else None)
+        gradients, (loss, squares, features) = self._gradient(self.network.views(weights), inputs, labels, offset)
+        return Passes(torch.cat([g.flatten(1) for g in gradients.values()], dim=1), loss, squares, features)
 
     def _loss(
-        self,
-        parameters: dict[str, Tensor],
-        statistics: dict[str, Tensor],
-        inputs: Tensor,
-        labels: Tensor,
-        offset: Tensor,
-        masks: list[Tensor],
-    ) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor, dict[str, Tensor]]]:
+        self, parameters: dict[str, Tensor], inputs: Tensor, labels: Tensor, offset: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor]]:
         network = self.network
-        network.dropout.load(masks)
-        loaded = {f"module.{name}": tensor for name, tensor in (parameters | statistics).items()}
         with torch.autocast(network.device.type, torch.bfloat16, enabled=network.precision == "bf16"):
-            logits, seen = functional_call(_Call(network), loaded, inputs)
+            logits, seen = functional_call(_Call(network), {f"module.{k}": v for k, v in parameters.items()}, inputs)
         logits = logits.float()
         shifted = logits + offset
         loss = cross_entropy(shifted, labels)
-        features = network.features(logits, seen).sum(0)
-        return loss, (loss.detach(), squared_losses(shifted, labels), features, statistics)
+        return loss, (loss.detach(), squared_losses(shifted, labels), network.features(logits, seen).sum(0))
 
 
 class _Call(torch.nn.Module):
@@ -113,46 +93,27 @@ def train_stacked(
         samples: The training set.
         sgd: The options of a step.
     """
-    start = network.tensor(weights)[: network.trained]
-    stacked = _first_weights(network, weights, trainings)
-    parameters = stacked[:, : network.trained]
+    clients, start = len(trainings), torch.tensor(weights, device=network.device)
     order = np.stack([training.order for training in trainings])
-    streams = [training.dropout_stream() for training in trainings if network.dropout.calls]
-    feature_sum = torch.zeros(len(trainings), network.feature_size, dtype=torch.float64, device=network.device)
+    size = trainings[0].batch_size
+    stacked = start.expand(clients, -1).clone()
+    feature_sum = torch.zeros(clients, network.feature_size, dtype=torch.float64, device=network.device)
     velocity: Tensor | None = None
     losses, squares, counts = [], [], []
     shifts = [training.logit_offset for training in trainings if training.logit_offset is not None]
     offset = torch.tensor(np.stack(shifts), device=network.device) if shifts else None
-    with network.training(), torch.no_grad():
-        for first, last in trainings[0].cuts():
-            batch = order[:, first:last]
+    with torch.no_grad():
+        for first in range(0, order.shape[1], size):
+            batch = order[:, first : first + size]
             inputs, labels = samples.batch(batch)
-            drawn = [network.dropout.draw(rng, last - first) for rng in streams]
-            masks = [torch.stack(of_clients) for of_clients in zip(*drawn, strict=True)]
-            passes = _stack(network, *batch.shape).gradient(stacked, inputs, labels, offset, masks)
-            feature_sum += passes.features
-            losses.append(passes.loss)
-            squares.append(passes.squares)
-            counts.append(last - first)
-            velocity = sgd_step(sgd, parameters, passes.gradient, velocity, start)
-            if passes.statistics is not None:
-                stacked[:, network.trained :] = passes.statistics
+            gradient, loss, square, features = _stack(network, *batch.shape).gradient(stacked, inputs, labels, offset)
+            feature_sum += features
+            losses.append(loss)
+            squares.append(square)
+            counts.append(batch.shape[1])
+            velocity = sgd_step(sgd, stacked, gradient, velocity, start)
     rms_losses = (torch.stack(squares, 1).sum(1) / sum(counts)).sqrt().tolist()
     return _results(trainings, stacked.cpu(), feature_sum.cpu(), torch.stack(losses, 1).cpu(), rms_losses, counts)
-
-
-def _first_weights(network: Network, weights: Weights, trainings: list[Training]) -> Tensor:
-    """Returns what each training begins with, shape (C, P), float32: w(t), with the client's own statistics."""
-    stacked = network.tensor(weights).expand(len(trainings), -1).clone()
-    for own, training in zip(stacked, trainings, strict=True):
-        if training.statistics is not None:
-            own.copy_(network.tensor(with_statistics(weights, training.statistics)))
-    return stacked
-
-
-def _joined(tensors: dict[str, Tensor]) -> Tensor:
-    """Returns tensors of shapes (C, …) side by side, shape (C, numbers of each client)."""
-    return torch.cat([tensor.flatten(1) for tensor in tensors.values()], dim=1)
 
 
 def _stack(network: Network, clients: int, batch: int) -> Stack:

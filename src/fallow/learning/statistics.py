@@ -1,8 +1,10 @@
 """Running statistics of normalisation layers: the last numbers of a model's weights."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
@@ -40,6 +42,22 @@ def least_batch(module: nn.Module) -> int:
     """
     tracks = (isinstance(layer, _BatchNorm) and layer.track_running_stats for layer in module.modules())
     return 2 if any(tracks) else 1
+
+
+def mixes_samples(module: nn.Module, input_shape: tuple[int, ...]) -> bool:
+    """Returns whether the samples of a batch change each other's output in training.
+
+    Args:
+        module: The network.
+        input_shape: The shape of one input, without a batch.
+    """
+    generator = torch.Generator().manual_seed(0)
+    one, other, another = torch.rand(3, 2, *input_shape, generator=generator)
+    with torch.no_grad():
+        first, second = (
+            deepcopy(module).cpu().train()(torch.cat([one, others]))[:2].nan_to_num() for others in (other, another)
+        )
+    return not torch.equal(first, second)
 
 
 def with_statistics(weights: Weights, statistics: Statistics | None) -> Weights:
