@@ -21,7 +21,8 @@ from fallow.learning.state import Trained
 from fallow.learning.statistics import check_batches, check_kept, with_statistics
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
-from tests.learning.worlds import cohort, digits, normalised, shard, small
+from fallow.models import ResNet18GN
+from tests.learning.worlds import cohort, digits, dropping, named, normalised, shard, small
 
 
 def tiny() -> Network:
@@ -105,6 +106,14 @@ def test_only_batch_normalisation_needs_two_samples() -> None:
     track = nn.InstanceNorm2d(1, track_running_stats=True)
     assert Network(nn.Sequential(track, nn.Flatten(), nn.Linear(64, 10)), (1, 8, 8), 10).least_batch == 1
     assert (normalised().least_batch, small().least_batch) == (2, 1)
+
+
+def test_batches_are_filled_up_only_where_no_sample_sees_another() -> None:
+    alone = nn.Sequential(nn.BatchNorm2d(1, track_running_stats=False), nn.Flatten(), nn.Linear(64, 10))
+    assert Network(alone, (1, 8, 8), 10).whole_batches
+    assert [network.whole_batches for network in (normalised(), dropping(), small())] == [True, True, False]
+    groups = named(ResNet18GN(width=0.0625))
+    assert not groups.whole_batches
 
 
 def test_a_client_with_one_sample_is_named() -> None:

@@ -8,9 +8,12 @@ import time
 from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
+
 from fallow.learning.local import train
 from fallow.learning.network import Network
 from fallow.learning.options import SGD, Strategy
+from fallow.learning.ragged import ragged_stacks
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
 from fallow.learning.stacked_state import train_with_state
@@ -43,7 +46,7 @@ def train_cohort(
         sgd: The options of a step.
     """
     whole = workers.network.whole_batches
-    parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings)
+    parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings, whole=whole)
 
     def compute(network: Network, part: list[int]) -> list[Trained]:
         chosen = [trainings[k] for k in part]
@@ -51,6 +54,8 @@ def train_cohort(
             return [train(network, weights, chosen[0], samples, sgd)]
         return (train_with_state if whole else train_stacked)(network, weights, chosen, samples, sgd)
 
+    # The longest work first, so that no worker is left alone with it at the end.
+    parts.sort(key=lambda part: -sum(len(trainings[k].order) for k in part))
     results = workers.map(compute, parts)
     by_place = {
         k: trained for part, result in zip(parts, results, strict=True) for k, trained in zip(part, result, strict=True)
@@ -58,17 +63,23 @@ def train_cohort(
     return [by_place[k] for k in range(len(trainings))]
 
 
-def stacks(trainings: list[Training]) -> list[list[int]]:
-    """Returns a cohort cut into stacks of clients with the same number of samples and the same batch size.
+def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]:
+    """Returns a cohort cut into stacks.
 
+    Where all clients have as many samples, a stack has clients with the same batch size. Where they have not, smaller
+    batches are filled up to the largest of the stack, and the cut is the one that costs least (``ragged_stacks``).
     The cut depends on the cohort alone, never on the number of workers, so the results do not depend on it either.
 
     Args:
         trainings: The cohort.
+        whole: Whether no batch can be filled up, so that the clients of a stack must be alike in both.
 
     Returns:
-        For each stack, indices into `trainings`; every index occurs once.
+        For each stack, indices into `trainings`, those with more steps first; every index occurs once.
     """
+    if len({len(training.order) for training in trainings}) > 1 and not whole:
+        sizes = np.array([len(training.order) for training in trainings])
+        return ragged_stacks(sizes, np.array([training.batch_size for training in trainings]), _most(len(trainings)))
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, training in enumerate(trainings):
         alike[len(training.order), training.batch_size].append(k)
@@ -77,6 +88,11 @@ def stacks(trainings: list[Training]) -> list[list[int]]:
         count = max(-(-len(places) // STACK), 2 if len(places) >= WORTH_HALVING else 1)
         parts += [places[k * len(places) // count : (k + 1) * len(places) // count] for k in range(count)]
     return parts
+
+
+def _most(clients: int) -> int:
+    """Returns the most clients of a stack of unequal ones: so few that two workers have work."""
+    return min(STACK, -(-clients // 2)) if clients >= WORTH_HALVING else STACK
 
 
 def choose(workers: Workers, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD) -> Strategy:

@@ -1,7 +1,7 @@
 """Many clients at once, for networks with dropout or running statistics.
 
-Each client has its own masks and statistics, which go into ``torch.func.vmap`` beside its weights. No sample can fill up
-a batch here, because the statistics of the batch would see it: the batches of a stack have the same size.
+Each client has its own masks and statistics, which go into ``torch.func.vmap`` beside its weights. No sample can fill
+up a batch here, because the statistics of the batch would see it: the batches of a stack have the same size.
 """
 
 import numpy as np
@@ -13,16 +13,16 @@ from torch.nn.functional import cross_entropy
 from fallow.learning.local import squared_losses
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
+from fallow.learning.passes import Passes
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import NetworkCall
+from fallow.learning.stacked_steps import Sums, results
 from fallow.learning.state import Trained
 from fallow.learning.statistics import with_statistics
 from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights
 
 Named = dict[str, Tensor]
-Sums = tuple[Tensor, Tensor, Tensor]
-"""Mean loss, sum of squared losses, sum of features, each of shape (C, …)."""
 
 
 def train_with_state(
@@ -40,26 +40,27 @@ def train_with_state(
     stacked = _first_weights(network, weights, trainings)
     parameters, statistics = stacked[:, : network.trained], stacked[:, network.trained :]
     start = parameters[0].clone()
-    order = np.stack([training.order for training in trainings])
+    order, cuts = np.stack([training.order for training in trainings]), trainings[0].cuts()
     streams = [training.dropout_stream() for training in trainings]
     offset = _offset(network, trainings)
     gradient = vmap(grad(_Loss(network), has_aux=True))
     velocity: Tensor | None = None
-    steps: list[Sums] = []
+    sums = Sums.zeros(len(trainings), len(cuts), network.feature_size, network.device)
     with network.training(), torch.no_grad():
-        for first, last in trainings[0].cuts():
+        for step, (first, last) in enumerate(cuts):
             inputs, labels = samples.batch(order[:, first:last])
             drawn = [network.dropout.draw(rng, last - first) for rng in streams]
             masks = [torch.stack(of_clients) for of_clients in zip(*drawn, strict=True)]
             views = network.views(stacked)
             # Copies, because normalisation layers overwrite them.
             before = {name: views.pop(name).clone() for name in network.statistics}
-            gradients, (sums, after) = gradient(views, before, inputs, labels, offset, masks)
-            steps.append(sums)
-            velocity = sgd_step(sgd, parameters, _joined(gradients), velocity, start)
+            gradients, (loss, squares, features, after) = gradient(views, before, inputs, labels, offset, masks)
+            passes = Passes(_joined(gradients), loss, squares, features)
+            sums.add(step, passes, np.full(len(trainings), last - first))
+            velocity = sgd_step(sgd, parameters, passes.gradient, velocity, start)
             if after:
                 statistics.copy_(_joined(after))
-    return _results(trainings, stacked.cpu(), steps)
+    return results(trainings, stacked.cpu(), sums)
 
 
 class _Loss:
@@ -70,7 +71,7 @@ class _Loss:
 
     def __call__(
         self, parameters: Named, statistics: Named, inputs: Tensor, labels: Tensor, offset: Tensor, masks: list[Tensor]
-    ) -> tuple[Tensor, tuple[Sums, Named]]:
+    ) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor, Named]]:
         network = self.network
         network.dropout.load(masks)
         loaded = {f"module.{name}": tensor for name, tensor in (parameters | statistics).items()}
@@ -79,8 +80,8 @@ class _Loss:
         logits = logits.float()
         shifted = logits + offset
         loss = cross_entropy(shifted, labels)
-        features = network.features(logits, seen).sum(0, dtype=torch.float64)
-        return loss, ((loss.detach(), squared_losses(shifted, labels), features), statistics)
+        features = network.features(logits, seen).sum(0)
+        return loss, (loss.detach(), squared_losses(shifted, labels), features, statistics)
 
 
 def _first_weights(network: Network, weights: Weights, trainings: list[Training]) -> Tensor:
@@ -98,23 +99,3 @@ def _offset(network: Network, trainings: list[Training]) -> Tensor:
 def _joined(tensors: Named) -> Tensor:
     """Returns tensors of shapes (C, …) side by side, shape (C, numbers of each client)."""
     return torch.cat([tensor.flatten(1) for tensor in tensors.values()], dim=1)
-
-
-def _results(trainings: list[Training], weights: Tensor, steps: list[Sums]) -> list[Trained]:
-    """Returns the result of each training in a stack; `weights` has shape (C, P)."""
-    loss, squares, features = (torch.stack(column, 1).double().cpu() for column in zip(*steps, strict=True))
-    counts = torch.tensor([last - first for first, last in trainings[0].cuts()], dtype=torch.float64)
-    finite = torch.isfinite(loss).numpy()
-    finite[:, -1] &= torch.isfinite(weights.sum(1, dtype=torch.float64)).numpy()
-    return [
-        Trained(
-            client=training.client,
-            slot=training.slot,
-            weights=weights[k].numpy().copy(),  # so that one result does not keep the whole stack in memory
-            moment=(features[k].sum(0) / counts.sum()).numpy().astype(np.float32),
-            loss=float(loss[k] @ counts / counts.sum()),
-            diverged_at=None if finite[k].all() else int(np.argmin(finite[k])),
-            rms_loss=float((squares[k].sum() / counts.sum()).sqrt()),
-        )
-        for k, training in enumerate(trainings)
-    ]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation, Staleness
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
+from fallow.learning.probe import Shards, shard_sizes
 from fallow.learning.samples import Samples
 from fallow.learning.statistics import check_batches, check_kept
 from fallow.learning.training import Training, plan_training
@@ -23,7 +24,7 @@ class Task:
         seed: The seed of the run.
         train: The training set.
         test: The test set.
-        shards: Each client's samples, indices into the training set, shape (N, n), int64.
+        shards: Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64, none empty.
         steps: κ_i, the steps of a training, shape (N,), int32.
         network: The network, with w(0).
         sgd: The options of a step.
@@ -46,7 +47,7 @@ class Task:
     seed: int
     train: Samples
     test: Samples
-    shards: NDArray[np.int64]
+    shards: Shards
     steps: NDArray[np.int32]
     network: Network
     sgd: SGD
@@ -65,7 +66,7 @@ class Task:
     def __post_init__(self) -> None:
         """Checks the network against the clients' samples."""
         check_kept(self.own_statistics, len(self.network.statistics))
-        check_batches(self.network.least_batch, [len(shard) for shard in self.shards])
+        check_batches(self.network.least_batch, self.data_sizes.tolist())
 
     @property
     def label_mix(self) -> NDArray[np.float64]:
@@ -83,3 +84,8 @@ class Task:
         """
         shard, steps, least = self.shards[client], int(self.steps[client]), self.network.least_batch
         return plan_training(self.seed, client, slot, shard, steps, logit_offset, least)
+
+    @property
+    def data_sizes(self) -> NDArray[np.int64]:
+        """|D_i| of every client, shape (N,), int64."""
+        return shard_sizes(self.shards)
