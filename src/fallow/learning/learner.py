@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import evaluate
+from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.network import Network
 from fallow.learning.options import SGD, Compute, Strategy
 from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
 from fallow.learning.samples import Samples
-from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
 from fallow.state import check_parts
@@ -76,6 +76,8 @@ class Learner:
         held: The results of trainings whose update is not sent yet, by client.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
         scores: The scores of w(t) on the test set; None until it is evaluated.
+        client_scores: The scores of w(t) on each client's samples; None until it is evaluated there. No part of the
+            state, because they follow from it.
         seconds: The time spent, by kind of work.
     """
 
@@ -91,6 +93,7 @@ class Learner:
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.scores: Scores | None = None
+        self.client_scores: ClientScores | None = None
         self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
@@ -189,7 +192,7 @@ class Learner:
                 self.task.aggregation, self.aggregation_state, self.weights, updates, self.task.staleness
             )
         if not np.array_equal(weights, self.weights):
-            self.weights, self.features, self.scores = weights, None, None
+            self.weights, self.features, self.scores, self.client_scores = weights, None, None, None
 
     def evaluate(self) -> Scores:
         """Returns the scores of w(t) on the test set; an unchanged model is not evaluated again."""
@@ -197,6 +200,15 @@ class Learner:
             with self._clock("evaluate"):
                 self.scores = evaluate(self.workers, self.weights, self.task.test)
         return self.scores
+
+    def evaluate_clients(self) -> ClientScores:
+        """Returns the scores of w(t) on each client's own samples; an unchanged model is not evaluated again."""
+        if self.client_scores is None:
+            with self._clock("evaluate"):
+                self.client_scores = evaluate_clients(
+                    self.workers, self.weights, self.task.train, list(self.task.shards)
+                )
+        return self.client_scores
 
     @property
     def state(self) -> LearningState:
@@ -221,7 +233,7 @@ class Learner:
         self.weights, self.moments, self.features = state.weights, state.moments, state.features
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
-        self.scores = state.scores
+        self.scores, self.client_scores = state.scores, None
         self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:

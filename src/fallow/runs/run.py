@@ -39,6 +39,8 @@ class RunSource(Protocol):
 
     def clients(self) -> "dict[str, NDArray[Any]] | None": ...  # noqa: D102
 
+    def client_scores(self) -> "pa.Table | None": ...  # noqa: D102
+
     def network(self) -> "Network": ...  # noqa: D102
 
 
@@ -98,6 +100,16 @@ class Run:
 
         columns = self._source.clients()
         return None if columns is None else pd.DataFrame(columns)
+
+    @cached_property
+    def client_scores(self) -> "pd.DataFrame | None":
+        """A row for each client in each epoch that scored clients, as in client_scores.parquet; None where none did.
+
+        `learning.client_eval_every` asks for it. For an unfinished run in a directory these are the rows until its last
+        checkpoint.
+        """
+        table = self._source.client_scores()
+        return None if table is None else table.to_pandas()
 
     def model(self) -> "Module":
         """Returns a PyTorch module with the final weights; it takes images normalised as for the run.

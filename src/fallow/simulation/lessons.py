@@ -28,14 +28,17 @@ class Learnt:
     columns: dict[str, Any] = field(default_factory=dict)
 
 
-def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, *, evaluate: bool) -> Learnt:
+def learn(
+    learner: "Learner | None", lived: LivedEpoch, epoch: int, *, evaluate: bool, evaluate_clients: bool = False
+) -> Learnt:
     """Trains what started in an epoch, aggregates what arrived, and returns what was learnt.
 
     Args:
         learner: Who learns; None in an energy-only run.
         lived: What happened in the world.
         epoch: t.
-        evaluate: Whether to score the new model.
+        evaluate: Whether to score the new model on the test set.
+        evaluate_clients: Whether to score it on each client's own samples.
     """
     if learner is None:
         return Learnt(lived.delivered)
@@ -67,4 +70,6 @@ def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, *, evaluate:
         scores = learner.evaluate()
         columns |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
         columns["recall"] = tuple(scores.recall.tolist())
+    if evaluate_clients:
+        columns["client_scores"] = learner.evaluate_clients()
     return Learnt(delivered, dropped, columns)
