@@ -21,6 +21,8 @@ from fallow.learning.samples import Samples
 from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
+from fallow.objectives import Objective, logit_offsets
 from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
@@ -39,6 +41,7 @@ class Task:
         steps: κ_i, the steps of a training, shape (N,), int32.
         network: The network, with w(0).
         sgd: The options of a step.
+        objective: What clients minimise.
         aggregation: The rule that combines updates into the next model.
         staleness: How an update's age reduces its weight.
         first_moment: h_i before the first training (reading 6).
@@ -46,6 +49,7 @@ class Task:
         on_divergence: What to do with a training that produces numbers that are not finite.
         probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
         keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
+        average: The share of the running mean of the iterates that each epoch keeps; 0 hands out the newest model.
     """
 
     seed: int
@@ -55,6 +59,7 @@ class Task:
     steps: NDArray[np.int32]
     network: Network
     sgd: SGD
+    objective: Objective
     aggregation: AnyAggregation
     staleness: Staleness
     first_moment: Literal["infinite", "zero", "first-pass"]
@@ -62,6 +67,7 @@ class Task:
     on_divergence: Literal["stop", "drop"]
     probes: bool = True
     keeps_local: bool = False
+    average: float = 0.0
 
 
 class Learner:
@@ -75,9 +81,11 @@ class Learner:
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
-        scores: The scores of w(t) on the test set; None until it is evaluated.
-        client_scores: The scores of w(t) on each client's samples; None until it is evaluated there. No part of the
-            state, because they follow from it.
+        losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
+            for a client that finished none.
+        mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        scores: The scores of the model that is handed out; None until it is evaluated.
+        client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
     """
 
@@ -92,8 +100,13 @@ class Learner:
         self.held: dict[int, Trained] = {}
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
+        self.losses = np.full(clients, np.nan, dtype=np.float32)
+        self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
         self.client_scores: ClientScores | None = None
+        self._offsets = logit_offsets(
+            task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
+        )
         self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
@@ -131,9 +144,9 @@ class Learner:
         """
         task = self.task
         plans = [
-            plan_training(task.seed, int(i), slot, task.shards[i], int(task.steps[i]))
+            plan_training(task.seed, i, slot, task.shards[i], int(task.steps[i]), self._offsets[i])
             for slot, who in starts
-            for i in who
+            for i in who.tolist()
         ]
         if not plans:
             return float("nan")
@@ -163,6 +176,7 @@ class Learner:
         trained = self.held[client]
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
+            self.losses[client] = trained.rms_loss
             if self.task.keeps_local:
                 self.local[client] = trained.weights
 
@@ -191,23 +205,33 @@ class Learner:
             self.aggregation_state, weights = aggregate(
                 self.task.aggregation, self.aggregation_state, self.weights, updates, self.task.staleness
             )
+        handed_out = self.handed_out
         if not np.array_equal(weights, self.weights):
-            self.weights, self.features, self.scores, self.client_scores = weights, None, None, None
+            self.weights, self.features = weights, None
+        if self.mean_weights is not None:
+            kept = self.task.average
+            self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
+        if not np.array_equal(self.handed_out, handed_out):
+            self.scores, self.client_scores = None, None
+
+    @property
+    def handed_out(self) -> Weights:
+        """The model that is evaluated and kept: w(t), or the running mean of the iterates; shape (P,), float32."""
+        return self.weights if self.mean_weights is None else self.mean_weights
 
     def evaluate(self) -> Scores:
-        """Returns the scores of w(t) on the test set; an unchanged model is not evaluated again."""
+        """Returns the scores of the model that is handed out; an unchanged model is not evaluated again."""
         if self.scores is None:
             with self._clock("evaluate"):
-                self.scores = evaluate(self.workers, self.weights, self.task.test)
+                self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
 
     def evaluate_clients(self) -> ClientScores:
-        """Returns the scores of w(t) on each client's own samples; an unchanged model is not evaluated again."""
+        """Returns the scores of the same model on each client's own samples, evaluated once."""
         if self.client_scores is None:
             with self._clock("evaluate"):
-                self.client_scores = evaluate_clients(
-                    self.workers, self.weights, self.task.train, list(self.task.shards)
-                )
+                shards = list(self.task.shards)
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, shards)
         return self.client_scores
 
     @property
@@ -220,6 +244,8 @@ class Learner:
             features=self.features,
             held=tuple(self.held.values()),
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            losses=self.losses,
+            mean_weights=self.mean_weights,
             scores=self.scores,
             aggregation=self.aggregation_state,
         )
@@ -233,6 +259,7 @@ class Learner:
         self.weights, self.moments, self.features = state.weights, state.moments, state.features
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
+        self.losses, self.mean_weights = state.losses, state.mean_weights
         self.scores, self.client_scores = state.scores, None
         self.aggregation_state = state.aggregation
 
@@ -240,7 +267,7 @@ class Learner:
         """Returns the faster strategy for a small cohort."""
         clients = range(min(len(self.task.shards), 10))
         task = self.task
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i])) for i in clients]
+        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
 
     @contextmanager

@@ -218,7 +218,7 @@ class OpenRun:
         every = engine.experiment.learning.client_eval_every
         join_tables(directory, events=engine.experiment.output.events, scores=of_clients is not None and every > 0)
         if engine.learner:
-            network, weights = engine.learner.task.network, engine.learner.weights
+            network, weights = engine.learner.task.network, engine.learner.handed_out
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
         write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch, of_clients))
         summary = summarise(engine, self.totals)

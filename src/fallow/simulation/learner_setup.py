@@ -52,6 +52,7 @@ def build_learner(
         steps=train_cost,
         network=network,
         sgd=experiment.sgd,
+        objective=experiment.build("objective"),
         aggregation=experiment.build("aggregation"),
         staleness=experiment.build("staleness"),
         first_moment=experiment.learning.first_moment,
@@ -59,6 +60,7 @@ def build_learner(
         on_divergence=experiment.learning.on_divergence,
         probes=probes,
         keeps_local=keeps_local,
+        average=experiment.learning.average,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
     return Learner(task, compute)

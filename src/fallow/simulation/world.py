@@ -147,7 +147,14 @@ class World:
             ready = self.state.battery >= physics.train_cost
             ready &= may_start
             if start is not None:
-                view = SlotView(slot_in_epoch, frozen_copy(self.state.battery), frozen_copy(ready))
+                view = SlotView(
+                    slot_in_epoch,
+                    frozen_copy(self.state.battery),
+                    frozen_copy(ready),
+                    physics.slots_per_epoch,
+                    physics.train_cost,
+                    physics.transmit_cost,
+                )
                 ready &= checked_mask(start(view), physics.clients, "start")
             started = ready.nonzero()[0]
             if started.size:
