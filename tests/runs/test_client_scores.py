@@ -34,7 +34,7 @@ def one_by_one(engine: Engine) -> tuple[list[float], list[float]]:
     """Loss and accuracy of each client, a sample at a time, with nothing but the module."""
     task = engine.learner.task
     network = task.network.replica()
-    network.load(engine.learner.weights)
+    network.load(engine.learner.handed_out)
     losses, accuracies = [], []
     for own in task.shards:
         loss, hits = 0.0, 0
@@ -49,8 +49,10 @@ def one_by_one(engine: Engine) -> tuple[list[float], list[float]]:
     return losses, accuracies
 
 
-def test_what_a_run_records_is_what_a_loop_over_its_clients_finds(tmp_path: Path) -> None:
-    engine = Engine(Experiment.parse(SETTINGS))
+@pytest.mark.parametrize("average", [0.0, 0.6])
+def test_what_a_run_records_is_what_a_loop_over_its_clients_finds(average: float, tmp_path: Path) -> None:
+    learning = SETTINGS["learning"] | {"average": average}
+    engine = Engine(Experiment.parse(SETTINGS | {"learning": learning}))
     expected = {}
 
     def lived():

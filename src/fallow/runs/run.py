@@ -9,6 +9,7 @@ from fallow.errors import FallowError
 from fallow.plugins.wording import did_you_mean
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
+from fallow.runs.target import Reached, check_target, first_reached
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,6 +123,22 @@ class Run:
         """
         module: Module = self._source.network().module
         return module
+
+    def reached(self, f1: float) -> Reached | None:
+        """Returns the energy and the epochs until the run first reached an F1 score; None if it never did.
+
+        Args:
+            f1: The score, more than 0 and at most 1, at an evaluation.
+
+        Raises:
+            ConfigError: `f1` is no F1 score.
+            FallowError: The run was not evaluated.
+        """
+        target = check_target(f1)
+        columns = {name: column.astype(float) for name, column in self._source.epochs().items()}
+        if "f1" not in columns:
+            raise FallowError("'f1' was not measured in this run.")
+        return first_reached(columns, target)
 
     def plot(self, what: str = "f1", ax: "Axes | None" = None, *, against: str = "epoch") -> "Axes":
         """Draws one column of the epochs against another; epochs in which it was not measured are left out.
