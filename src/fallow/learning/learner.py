@@ -4,70 +4,27 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
+from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate, evaluate_clients
-from fallow.learning.network import Network
-from fallow.learning.options import SGD, Compute, Strategy
-from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
-from fallow.learning.samples import Samples
+from fallow.learning.options import Compute, Strategy
+from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
 from fallow.learning.state import ClientScores, LearningState, Scores, Trained
+from fallow.learning.task import Task
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
-from fallow.objectives import Objective, logit_offsets
+from fallow.objectives import logit_offsets
 from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
 """(slot, clients that start in it), by slot; the clients have shape (n,), intp."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is learned, and how.
-
-    Attributes:
-        seed: The seed of the run.
-        train: The training set.
-        test: The test set.
-        shards: Each client's samples, indices into the training set, shape (N, n), int64.
-        steps: κ_i, the steps of a training, shape (N,), int32.
-        network: The network, with w(0).
-        sgd: The options of a step.
-        objective: What clients minimise.
-        aggregation: The rule that combines updates into the next model.
-        staleness: How an update's age reduces its weight.
-        first_moment: h_i before the first training (reading 6).
-        probe_batch: Whether B_i is drawn for each new model (reading 11).
-        on_divergence: What to do with a training that produces numbers that are not finite.
-        probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
-        keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
-        average: The share of the running mean of the iterates that each epoch keeps; 0 hands out the newest model.
-    """
-
-    seed: int
-    train: Samples
-    test: Samples
-    shards: NDArray[np.int64]
-    steps: NDArray[np.int32]
-    network: Network
-    sgd: SGD
-    objective: Objective
-    aggregation: AnyAggregation
-    staleness: Staleness
-    first_moment: Literal["infinite", "zero", "first-pass"]
-    probe_batch: Literal["fresh", "fixed"]
-    on_divergence: Literal["stop", "drop"]
-    probes: bool = True
-    keeps_local: bool = False
-    average: float = 0.0
 
 
 class Learner:
@@ -78,7 +35,7 @@ class Learner:
     Attributes:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
-        features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probed: What the probe of w(t) says; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
@@ -96,7 +53,7 @@ class Learner:
         self.weights = task.network.weights()
         first_moment = task.first_moment if task.probes else "infinite"
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
-        self.features: NDArray[np.float32] | None = None
+        self.probed: Probed | None = None
         self.held: dict[int, Trained] = {}
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
@@ -119,13 +76,35 @@ class Learner:
         Args:
             epoch: t, for the draw of the probe batches.
         """
-        task = self.task
         with self._clock("probe"):
-            if self.features is None:
-                sizes = -(-self.data_sizes // task.steps)
-                batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
-                self.features = mean_features(self.workers, self.weights, task.train, batches)
-            return distances(self.features, self.moments)
+            return distances(self._probe(epoch).features, self.moments)
+
+    def probe_losses(self, epoch: int) -> NDArray[np.float32]:
+        """Returns the mean loss of each client's probe batch under w(t), shape (N,), float32.
+
+        Args:
+            epoch: t, for the draw of the probe batches.
+        """
+        with self._clock("probe"):
+            losses = self._probe(epoch).losses
+        if losses is None:
+            raise ValueError("The task does not measure losses in its probes.")
+        return losses
+
+    def _probe(self, epoch: int) -> Probed:
+        """Returns what the probe of w(t) says. A model is probed once, when it is new."""
+        task = self.task
+        if self.probed is None:
+            sizes = -(-self.data_sizes // task.steps)
+            batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
+            self.probed = probe(self.workers, self.weights, task.train, batches, losses=task.probes_losses)
+        return self.probed
+
+    @property
+    def label_mix(self) -> NDArray[np.float64]:
+        """The share of each class in each client's samples, shape (N, K), float64."""
+        labels, classes = self.task.train.labels.cpu().numpy(), self.task.network.classes
+        return np.array([np.bincount(labels[shard], minlength=classes) / len(shard) for shard in self.task.shards])
 
     def parameter_distances(self) -> NDArray[np.float32]:
         """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
@@ -207,7 +186,7 @@ class Learner:
             )
         handed_out = self.handed_out
         if not np.array_equal(weights, self.weights):
-            self.weights, self.features = weights, None
+            self.weights, self.probed = weights, None
         if self.mean_weights is not None:
             kept = self.task.average
             self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
@@ -241,7 +220,8 @@ class Learner:
         return LearningState(
             weights=self.weights,
             moments=self.moments,
-            features=self.features,
+            features=self.probed.features if self.probed else None,
+            probe_losses=self.probed.losses if self.probed else None,
             held=tuple(self.held.values()),
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
             losses=self.losses,
@@ -256,7 +236,8 @@ class Learner:
         Args:
             state: The state. Its arrays belong to the learner from now on, which changes them.
         """
-        self.weights, self.moments, self.features = state.weights, state.moments, state.features
+        self.weights, self.moments = state.weights, state.moments
+        self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
         self.losses, self.mean_weights = state.losses, state.mean_weights

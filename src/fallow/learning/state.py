@@ -81,6 +81,7 @@ class LearningState:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probe_losses: The mean loss of each probe batch, shape (N,), float32; None where it is not measured.
         held: The results of trainings whose update is not sent yet.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
@@ -93,6 +94,7 @@ class LearningState:
     weights: NDArray[np.float32]
     moments: NDArray[np.float32]
     features: NDArray[np.float32] | None
+    probe_losses: NDArray[np.float32] | None
     held: tuple[Trained, ...]
     local: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
