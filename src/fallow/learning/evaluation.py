@@ -1,6 +1,6 @@
 """How good a model is: on the test set, and on the samples of each client."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -42,7 +42,7 @@ def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
 
 
 def evaluate_clients(
-    workers: Workers, weights: Weights, samples: Samples, shards: Sequence[NDArray[np.int64]]
+    workers: Workers, weights: Weights, samples: Samples, shards: Iterable[NDArray[np.int64]]
 ) -> ClientScores:
     """Returns the scores of a model on each client's own samples: one forward pass over all of them.
 
@@ -53,14 +53,15 @@ def evaluate_clients(
         shards: Each client's samples, indices into the training set, shape (|D_i|,), int64; a client may have none.
     """
     at_once = workers.network.samples_at_once
-    everyone = np.concatenate([np.zeros(0, dtype=np.int64), *shards])
+    owned = list(shards)
+    everyone = np.concatenate([np.zeros(0, dtype=np.int64), *owned])
 
     def part(network: Network, first: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         labels, guesses, losses = _classify(network, weights, samples, everyone[first : first + at_once])
         return losses.cpu().numpy(), (guesses == labels).cpu().numpy()
 
     parts = workers.map(part, range(0, len(everyone), at_once))
-    sizes = np.array([len(own) for own in shards])
+    sizes = np.array([len(own) for own in owned])
     owners = np.repeat(np.arange(len(sizes)), sizes)
     sums = [np.bincount(owners, np.concatenate([[], *numbers]), len(sizes)) for numbers in zip(*parts, strict=True)]
     loss, hits = sums or (np.zeros(len(sizes)), np.zeros(len(sizes)))

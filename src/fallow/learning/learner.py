@@ -1,9 +1,6 @@
 """The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
+from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.options import Compute, Strategy
@@ -67,7 +65,8 @@ class Learner:
         self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = Clock()
+        self.seconds = self._clock.seconds
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
@@ -209,8 +208,7 @@ class Learner:
         """Returns the scores of the same model on each client's own samples, evaluated once."""
         if self.client_scores is None:
             with self._clock("evaluate"):
-                shards = list(self.task.shards)
-                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, shards)
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, self.task.shards)
         return self.client_scores
 
     @property
@@ -250,9 +248,3 @@ class Learner:
         task = self.task
         plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
-
-    @contextmanager
-    def _clock(self, work: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[work] += time.perf_counter() - begin

@@ -117,13 +117,7 @@ class Engine:
         distances = self._probe(opened)  # Alg. 2, lines 7-8: M_i
         selected = self._select(opened, distances.policy)  # line 13
         lived = self.world.run_slots(opened, selected, self.asked.start, watch)  # lines 3-9 and 14-18, in every slot
-        learnt = learn(  # lines 7, 18 and 20-21
-            self.learner,
-            lived,
-            self.epoch,
-            evaluate=self._is_due(self.experiment.learning.eval_every),
-            evaluate_clients=self._is_due(self.experiment.learning.client_eval_every),
-        )
+        learnt = learn(self.learner, lived, self.epoch, self.experiment)  # lines 7, 18 and 20-21
         self.knowledge.after(self.epoch, lived.selected, learnt.delivered, lived.events)
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)
@@ -144,11 +138,6 @@ class Engine:
     def classes(self) -> int | None:
         """How many classes are learnt; None in an energy-only run."""
         return self.learner.task.network.classes if self.learner else None
-
-    def _is_due(self, every: int) -> bool:
-        """Returns whether this epoch's end is one of every so many, or the last; never where `every` is 0."""
-        done = self.epoch + 1
-        return every > 0 and (done == self.experiment.epochs or done % every == 0)
 
     @property
     def state(self) -> RunState:
