@@ -72,7 +72,8 @@ def estimate_seconds(experiment: Experiment) -> float:
     learner = Engine(experiment, workers=1).learner
     assert learner is not None  # noqa: S101
     some = np.arange(min(experiment.clients, 8))
-    training = _timed(lambda: learner.train([(0, some)], 0)) / some.size
+    of_all = learner.data_sizes.mean() / learner.data_sizes[some].sum()  # a training takes as long as its samples do
+    training = _timed(lambda: learner.train([(0, some)], 0)) * float(of_all)
     probe = _timed(lambda: learner.distances(0)) if learner.task.probes else 0.0
     evaluation = _timed(learner.evaluate)
     new_models = sum(record.uploads > 0 for record in records)
