@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flwr.app import ArrayRecord, Context, MessageType, RecordDict
+from flwr.app import ArrayRecord, Context, Message, MessageType, RecordDict
 from torch import nn
 
 from fallow.errors import CheckpointError, NodeError
@@ -361,3 +361,18 @@ def test_a_user_s_own_model_that_can_not_be_repeated_is_told_so(tmp_path: Path) 
     reply = grid.deliver(grid.create_message(asked, MessageType.QUERY, 0, "0"))
     assert reply is not None
     assert "gives other numbers for the same input the next time" in reply.error.reason
+
+
+def test_a_node_without_samples_says_so(tmp_path: Path) -> None:
+    def nothing(_context: Context) -> LocalData:
+        return LocalData(np.zeros((0, 1, 8, 8), dtype=np.float32), np.zeros(0, dtype=np.int64), 3)
+
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    app = client_app(model, nothing, Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = Message(to_records(Query(FEDERATION, 0, "v", "none", ideal=False)), 0, MessageType.QUERY)
+    reply = grid.deliver(asked)
+    assert reply is not None
+    assert "The node 'roof' has no samples, and it needs at least one" in reply.error.reason
