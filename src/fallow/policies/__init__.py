@@ -30,6 +30,7 @@ from fallow.policies.oldest import Oldest
 from fallow.policies.oort import Oort
 from fallow.policies.power_of_choice import PowerOfChoice
 from fallow.policies.random_k import RandomK
+from fallow.policies.reserve import Reserve, Reserving
 from fallow.policies.round_robin import RoundRobin
 from fallow.policies.unlimited import Unlimited
 from fallow.policies.vaoi import VAoI
@@ -46,6 +47,7 @@ POLICIES: dict[str, type] = {
     "fullest-battery": FullestBattery,
     "unlimited": Unlimited,
     "vaoi-parameters": VAoIParameters,
+    "reserve": Reserve,
     "oort": Oort,
     "power-of-choice": PowerOfChoice,
     "eafl": EAFL,
@@ -74,6 +76,8 @@ __all__ = [
     "Oldest",
     "Policy",
     "RandomK",
+    "Reserve",
+    "Reserving",
     "RoundRobin",
     "SlotView",
     "Starter",

@@ -74,6 +74,8 @@ class Weigher(Protocol[Memory]):
     def importance(self, state: Memory) -> NDArray[np.float64]:
         """Returns the factor on the change that each client's update makes, shape (N,), float64; 1 is as usual.
 
+        One number for everyone, shape (), will do.
+
         Args:
             state: The memory, as it is when updates are combined. Must not be changed.
         """

@@ -64,8 +64,8 @@ class Needs:
 
     @property
     def probes(self) -> bool:
-        """Whether clients make a forward pass of the new model, and pay for it."""
-        return self.distance == "features" or self.probe_loss
+        """Whether clients look at the new model before the selection, and pay for that."""
+        return self.distance != "none" or self.probe_loss
 
     def in_words(self) -> str:
         """Returns what is needed beyond batteries, as a list of words; "batteries" if nothing is.
