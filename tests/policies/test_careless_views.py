@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from fallow.policies import POLICIES, needs_of
+from tests.oracle.selection import RULES
 from tests.policies.views import rng, view
 
-NEEDY = [name for name, policy in POLICIES.items() if name not in ("unlimited", "fedavg", "fedbacys", "fedbacys-odd")]
+NEEDY = ["vaoi", "vaoi-parameters", "oldest", "random-k", "fullest-battery", *RULES]
 NAN = math.nan
 
 
