@@ -38,6 +38,12 @@ def test_the_exploited_are_drawn_by_utility_and_time_since() -> None:
     assert frequency(Oort(k=1, exploration=0.0), two())[1] == pytest.approx(0.878, abs=0.026)
 
 
+def test_who_was_heard_of_long_ago_scores_higher() -> None:
+    # Equal utilities are 1 each. √(0.1 ln 10 / 1) = 0.480 and √(0.1 ln 10 / 9) = 0.160: 1.480 / 2.640
+    seen = two(training_loss=[1.0, 1.0], last_delivered=[0, 8])
+    assert frequency(Oort(k=1, exploration=0.0), seen)[0] == pytest.approx(0.561, abs=0.04)
+
+
 def test_who_takes_twice_the_preferred_time_counts_a_quarter() -> None:
     # Equal utilities; t = 21 and (21 − 0) / 1 + 21 = 42. T is the ⌊0.3 · 2⌋th: 21.
     seen = two(training_loss=[1.0, 1.0], battery=[25, 0])
@@ -87,9 +93,9 @@ def test_busy_clients_are_not_asked() -> None:
     assert chosen(mask) == [1]
 
 
-@pytest.mark.parametrize(("now", "percentile"), [(100.0, 35.0), (200.0, 30.0), (700.0, 25.0)])
+@pytest.mark.parametrize(("now", "percentile"), [(100.0, 35.0), (111.0, 30.0), (599.0, 30.0), (600.0, 25.0)])
 def test_the_pacer_moves_by_the_change_of_utility(now: float, percentile: float) -> None:
-    # Before: 100. Unchanged: T grows; twice: T stays; seven times: T shrinks.
+    # Before: 100. Changed by at most a tenth: T grows; by five times or more: T shrinks.
     policy = Oort(k=1, pace=5)
     state = replace(policy.init(2), utility_before=100.0, utility_now=now)
     state, _ = policy.select(state, two(), rng())  # epoch 9 is the tenth, the end of the second stretch

@@ -49,10 +49,9 @@ class Foresight:
         level = view.battery[:, None] + future_harvest(view)
         able = idle(view) & (level[:, 0] >= update_cost(view))
         overflows = level > view.capacity[:, None]
-        never = ~overflows.any(axis=1)
-        epoch = np.where(never, level.shape[1] - 1, overflows.argmax(axis=1))
+        epoch = np.where(overflows.any(axis=1), overflows.argmax(axis=1), level.shape[1] - 1)
         above_brim = np.take_along_axis(level, epoch[:, None], axis=1)[:, 0] - view.capacity
-        order = np.lexsort((tie, -above_brim, epoch, never, ~able))
+        order = np.lexsort((tie, -above_brim, epoch, ~able))
         selected = np.zeros(view.clients, dtype=np.bool_)
         selected[order[: self.k]] = True
         return None, selected & able
