@@ -15,7 +15,7 @@ EPOCHS = 45  # past two stretches of Oort's pacer
 
 CHOICES: dict[str, dict[str, list[Any]]] = {
     "oort": {"exploration": [0.9, 0.3, 0.0], "decay": [0.98, 0.5], "penalty": [2.0, 0.0, 1.3], "pace": [20, 3]},
-    "eafl": {"energy_weight": [0.25, 0.0, 1.0], "decay": [0.98, 0.5], "pace": [20, 3]},
+    "eafl": {"energy_weight": [0.75, 0.0, 1.0], "decay": [0.98, 0.5], "pace": [20, 3]},
     "power-of-choice": {"d": [1, 4, 20], "variant": ["pow-d", "rpow-d"]},
     "fedzero": {"alpha": [1.0, 0.2], "exclusion": [1.0, 0.5, 0.0], "forecast_epochs": [1, 4]},
     "guler-yener": {"scale": ["relative", "absolute"]},

@@ -50,11 +50,11 @@ def test_who_takes_twice_the_preferred_time_counts_a_quarter() -> None:
     assert frequency(Oort(k=1, exploration=0.0), seen)[0] == pytest.approx(0.8, abs=0.032)
 
 
-def test_energy_is_a_quarter_of_eafls_utility() -> None:
-    # 0.75 · 0.001 + 0.25 · 25/25 + 0.160 = 0.411 and 0.75 · 1 + 0 + 0.160 = 0.910
+def test_energy_is_three_quarters_of_eafls_utility() -> None:
+    # 0.25 · 0.001 + 0.75 · 25/25 + 0.160 = 0.910 and 0.25 · 1 + 0 + 0.160 = 0.410
     seen = two(battery=[25, 0])
     policy = EAFL(k=1, exploration=0.0, penalty=0.0)
-    assert frequency(policy, seen)[1] == pytest.approx(0.910 / 1.321, abs=0.037)
+    assert frequency(policy, seen)[1] == pytest.approx(0.410 / 1.320, abs=0.037)
 
 
 def test_at_first_all_places_are_for_exploration_and_later_a_share() -> None:
