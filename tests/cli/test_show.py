@@ -21,6 +21,7 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         "data.partition",
         "model.name",
         "aggregation.name",
+        "objective.name",
         "staleness.name",
         "output.trackers",
     }
