@@ -22,7 +22,6 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         "model.name",
         "objective.name",
         "aggregation.name",
-        "objective.name",
         "staleness.name",
         "output.trackers",
     }
