@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import re
+from dataclasses import fields
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from fallow import paper
 from fallow.cli import app
+from fallow.policies import POLICIES
 from fallow.runs.event_table import KINDS
 from fallow.simulation.records import columns
 from tests.cli.runner import invoke
@@ -49,6 +51,18 @@ def test_every_function_of_the_paper_is_on_the_map() -> None:
     functions = {name for name, f in inspect.getmembers(paper, inspect.isfunction) if f.__module__ == "fallow.paper"}
     mapped = {row[1].strip("`").removeprefix("fallow.paper.") for row in rows("paper-map.md")}
     assert functions <= mapped
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_page_of_policies_has_every_policy_with_its_options(policy: str) -> None:
+    page = (DOCS / "policies.md").read_text(encoding="utf-8")
+    _, found, section = page.partition(f"\n## `{policy}`\n")
+    words = (
+        section.split("\n## ")[0] if found else next(line for line in page.splitlines() if f"| `{policy}` |" in line)
+    )
+    if policy == "eafl":
+        words += page.partition("\n## `oort`\n")[2].split("\n## ")[0]  # it has the options of Oort
+    assert {option.name for option in fields(POLICIES[policy])} <= set(re.findall(r"`(\w+)`", words))
 
 
 def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:

@@ -31,6 +31,15 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
             assert line.endswith((".", ":")), name
 
 
+def test_list_says_what_each_policy_needs_and_what_breaks_privacy() -> None:
+    found = json.loads(invoke(app, "list", "policies", "--json"))["policy.name"]
+    assert found["fedavg"].endswith(" Needs: batteries.")
+    assert found["vaoi"].endswith(" Needs: distance of features.")
+    assert found["fedzero"].endswith(" Needs: training loss, data size, participation, forecast of 4 epochs.")
+    assert found["label-balanced"].endswith(" Needs: moments; with by = labels: label mix (breaks privacy).")
+    assert "with by = labels" in " ".join(invoke(app, "list", "policies").split())
+
+
 def test_show_prints_a_run_in_words_and_as_json(tmp_path: Path) -> None:
     invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
     assert "energy consumed" in invoke(app, "show", str(tmp_path / "run"))

@@ -28,9 +28,7 @@ def forward_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
-@pytest.mark.parametrize(
-    "policy", [name for name, policy in POLICIES.items() if not needs_of(policy()).probes or name == "vaoi-parameters"]
-)
+@pytest.mark.parametrize("policy", [name for name, cls in POLICIES.items() if not needs_of(cls()).probes])
 def test_policies_that_need_no_features_make_no_forward_pass_for_them(policy: str, forward_passes: list[int]) -> None:
     records = list(Engine(experiment(policy={"name": policy}, learning={"first_moment": "first-pass"})))
     assert sum(record.uploads for record in records) > 0
