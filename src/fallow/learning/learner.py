@@ -1,9 +1,6 @@
 """The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +8,15 @@ from numpy.typing import NDArray
 
 from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
+from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import evaluate
+from fallow.learning.evaluation import evaluate, evaluate_clients
+from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
 from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
-from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
-from fallow.learning.training import plan_training
+from fallow.learning.training import Training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 from fallow.objectives import logit_offsets
@@ -38,10 +37,12 @@ class Learner:
         probed: What the probe of w(t) says; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
+        kept: The clients' own running statistics (model.keep_local).
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
         scores: The scores of the model that is handed out; None until it is evaluated.
+        client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
     """
 
@@ -50,6 +51,7 @@ class Learner:
         self.workers = Workers(task.network, compute.workers)
         clients = len(task.shards)
         self.weights = task.network.weights()
+        self.kept = KeptStatistics(task.network, keeps=task.own_statistics)
         first_moment = task.first_moment if task.probes else "infinite"
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
         self.probed: Probed | None = None
@@ -59,13 +61,14 @@ class Learner:
         self.losses = np.full(clients, np.nan, dtype=np.float32)
         self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
-        self._offsets = logit_offsets(
-            task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
-        )
+        self.client_scores: ClientScores | None = None
+        labels = task.train.labels.cpu().numpy()
+        self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
         self.data_sizes = task.data_sizes
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = Clock()
+        self.seconds = self._clock.seconds
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
@@ -95,14 +98,10 @@ class Learner:
         if self.probed is None:
             sizes = -(-self.data_sizes // task.steps)
             batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
-            self.probed = probe(self.workers, self.weights, task.train, batches, losses=task.probes_losses)
+            self.probed = probe(
+                self.workers, self.weights, task.train, batches, self.kept.by_client, losses=task.probes_losses
+            )
         return self.probed
-
-    @property
-    def label_mix(self) -> NDArray[np.float64]:
-        """The share of each class in each client's samples, shape (N, K), float64."""
-        labels, classes = self.task.train.labels.cpu().numpy(), self.task.network.classes
-        return np.array([np.bincount(labels[shard], minlength=classes) / len(shard) for shard in self.task.shards])
 
     def parameter_distances(self) -> NDArray[np.float32]:
         """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
@@ -120,15 +119,15 @@ class Learner:
             DivergenceError: A training diverged, and `on_divergence` is "stop".
         """
         task = self.task
-        plans = [
-            plan_training(task.seed, i, slot, task.shards[i], int(task.steps[i]), self._offsets[i])
-            for slot, who in starts
-            for i in who.tolist()
-        ]
+        plans = [task.plan(i, slot, self._offsets[i]) for slot, who in starts for i in who.tolist()]
         if not plans:
             return float("nan")
+
+        def train(ready: list[Training]) -> list[Trained]:
+            return train_cohort(self.workers, self.strategy, self.weights, ready, task.train, task.sgd)
+
         with self._clock("train"):
-            cohort = train_cohort(self.workers, self.strategy, self.weights, plans, task.train, task.sgd)
+            cohort = self.kept.train(train, plans, self.held)
         for trained in cohort:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
@@ -154,6 +153,7 @@ class Learner:
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
             self.losses[client] = trained.rms_loss
+            self.kept.keep(trained)
             if self.task.keeps_local:
                 self.local[client] = trained.weights
 
@@ -189,7 +189,7 @@ class Learner:
             kept = self.task.average
             self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
         if not np.array_equal(self.handed_out, handed_out):
-            self.scores = None
+            self.scores, self.client_scores = None, None
 
     @property
     def handed_out(self) -> Weights:
@@ -203,6 +203,13 @@ class Learner:
                 self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
 
+    def evaluate_clients(self) -> ClientScores:
+        """Returns the scores of the same model on each client's own samples, evaluated once."""
+        if self.client_scores is None:
+            with self._clock("evaluate"):
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, self.task.shards)
+        return self.client_scores
+
     @property
     def state(self) -> LearningState:
         """Everything that the next epochs depend on. The arrays are not copied."""
@@ -214,6 +221,7 @@ class Learner:
             probe_losses=self.probed.losses if self.probed else None,
             held=tuple(self.held.values()),
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            statistics=self.kept.by_client,
             losses=self.losses,
             mean_weights=self.mean_weights,
             scores=self.scores,
@@ -230,19 +238,13 @@ class Learner:
         self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
+        self.kept.by_client = state.statistics
         self.losses, self.mean_weights = state.losses, state.mean_weights
-        self.scores = state.scores
+        self.scores, self.client_scores = state.scores, None
         self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
         clients = range(min(len(self.task.shards), 10))
-        task = self.task
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
-        return choose(self.workers, self.weights, plans, task.train, task.sgd)
-
-    @contextmanager
-    def _clock(self, work: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[work] += time.perf_counter() - begin
+        plans = [self.task.plan(i, 0, self._offsets[i]) for i in clients]
+        return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)

@@ -61,6 +61,19 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
+class ClientScores:
+    """The scores of one model on each client's own samples.
+
+    Attributes:
+        loss: The mean cross-entropy over a client's samples, shape (N,), float64; NaN for a client without samples.
+        accuracy: The share of them that are classified correctly, shape (N,), float64; NaN in the same cases.
+    """
+
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class LearningState:
     """Everything that the next epochs of learning depend on.
 
@@ -71,6 +84,7 @@ class LearningState:
         probe_losses: The mean loss of each probe batch, shape (N,), float32; None where it is not measured.
         held: The results of trainings whose update is not sent yet.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
+        statistics: The running statistics of each client that keeps its own, shape (P − T,), float32, by client.
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
@@ -84,6 +98,7 @@ class LearningState:
     probe_losses: NDArray[np.float32] | None
     held: tuple[Trained, ...]
     local: dict[int, NDArray[np.float32]]
+    statistics: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
     mean_weights: NDArray[np.float32] | None
     scores: Scores | None
