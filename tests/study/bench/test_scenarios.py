@@ -8,14 +8,15 @@ from fallow.errors import ConfigError
 from fallow.study.bench.scenarios import list_suites, read_suite
 
 FROZEN: dict[tuple[str, str, int], str] = {
-    ("full", "mild-scarce", 1): "d0b00dd127a0333a2226c091dab89d8df3086b3bcd9bca9a469353bece4bb2c5",
-    ("full", "skewed-medium", 1): "21ebd930670cd1c9978048ca48c1a775c81de16bc01d0524c654bef2a43f2542",
-    ("full", "skewed-scarce", 1): "3311402ad1228daafab6f32f0c183a684c5a92228b376a8d27edcbd7d58e107f",
-    ("full", "unequal-scarce", 1): "c5d55b7e8fca085801aa7df7b7e0c7a666dc0d35f21352fa27c280247d1912e3",
-    ("quick", "mild-scarce", 1): "f4f7f46f1e486f217a5e25e3a2bb8514f5e81aedaa9ffa8bd8347e16c33cee8f",
-    ("quick", "skewed-medium", 1): "a17a674ded62e0dc26cb6a64b9f8a23301964b0c7e2d86042fc5a77ac5d01b1b",
-    ("quick", "skewed-scarce", 1): "3b56dcfe06cc4bc8c52b16b955979c2d97cc794af2bf52769b5d9a3b7bfc4591",
-    ("quick", "unequal-scarce", 1): "47bf8a8334d8bfa62ac0ed702767be9e547a11cc96cac08ee38d748734641603",
+    ("full", "mild-scarce", 1): "af45a4ec8fe0a86c11f81a83847d6730e51635acff8cb47c04921f3b2fc9fee7",
+    ("full", "skewed-medium", 1): "f1217416df088fb4bb453a586b457cd0ff96b78fcb79a9eb8124691b02e0ec2a",
+    ("full", "skewed-scarce", 1): "f59987cf34caa2b3f3664d052cfa75b3be79c03bf42987865fe4f8c574367b98",
+    ("full", "unequal-scarce", 1): "b6f0ec5021a56f0c1f7149940cfe42faebde5829f397648e1baada6dd4c37d81",
+    ("quick", "mild-scarce", 1): "d1b64a9f16f72f6a2a3d16e2ce8328c388dc806ad6ea2366bd58ef22c5664473",
+    ("quick", "sensors-scarce", 1): "525c6d733b0bc4461fca1313600d7a35a199dc2fbc09e84f2f9dfa00939fc3a9",
+    ("quick", "skewed-medium", 1): "fd6faeaff03fab48e47e28c45584975475b526f7266a056807d332f95b4555f3",
+    ("quick", "skewed-scarce", 1): "f013cacff0468fa8e8876947ad2372b6578c5027c26c46594467c8f7d4d02f3e",
+    ("quick", "unequal-scarce", 1): "dc36ff6b9b12d1ec279d1a01fa83825aefe6902226bac1ff7a1b8509adb3696a",
 }
 """The fingerprint of every scenario by suite, name and version. A change of a scenario needs a new version, and a line
 here; the results of the built-ins are then made anew."""
