@@ -147,8 +147,9 @@ def test_a_model_turns_images_into_logits(model: Any) -> None:
 @pytest.mark.parametrize("rule", AGGREGATION_ROWS.values(), ids=AGGREGATION_ROWS)
 def test_an_aggregation_stays_between_the_model_and_its_updates(rule: Any) -> None:
     sizes = np.array([10, 30])
-    updates = [Update(0, 0, np.array([2.0, 2.0], dtype=np.float32), 10), Update(1, 0, np.ones(2, np.float32), 30)]
-    _, weights = aggregate(rule, rule.init(2, sizes), np.zeros(2, dtype=np.float32), updates)
+    start = np.zeros(2, dtype=np.float32)
+    updates = [Update(0, 0, start + 2, start, data_size=10), Update(1, 0, start + 1, start, data_size=30)]
+    _, weights = aggregate(rule, rule.init(2, sizes), start, updates)
     assert weights.dtype == np.float32
     assert np.all((weights > 0) & (weights <= 2))
 

@@ -1,8 +1,9 @@
 """What an aggregation rule is, and what every rule shares: order, staleness, the check of updates.
 
-The change of an update is w_i − w(t), where w(t) is the model when the update arrives, also if w_i was trained from an
-older model. That is what averaging weights does (Alg. 1, lines 20-21), and it does not need the model that a training
-began with. So a late update also pulls the model back towards the one of its start; staleness weights reduce that.
+An update can be used in two ways. Averaging weights, as in the paper (Alg. 1, lines 20-21), pulls the model towards
+w_i: by w_i − w(t), where w(t) is the model when the update arrives. So a late update also pulls it back towards the
+model that its training began with; staleness weights reduce that. Adding changes moves it by what the training itself
+changed, Δ_i = w_i − w(its start), whenever it arrives.
 """
 
 from collections.abc import Sequence
@@ -32,15 +33,27 @@ class Update:
         client: The client that sent it.
         slot: The global slot in which its training started.
         weights: w_i, shape (P,), float32.
+        start: The weights that its training began with, shape (P,), float32.
         data_size: |D_i|, the samples of the client.
         staleness: The epoch in which it arrived minus the epoch in which its training started (reading 3).
+
+    Examples:
+        >>> began = np.array([1, 1], dtype=np.float32)
+        >>> Update(0, 0, began + 2, began, data_size=100).change
+        array([2., 2.], dtype=float32)
     """
 
     client: int
     slot: int
     weights: Weights
+    start: Weights
     data_size: int
     staleness: int = 0
+
+    @property
+    def change(self) -> Weights:
+        """Δ_i = w_i − w(its start), what its training changed, shape (P,), float32."""
+        return self.weights - self.start
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +123,7 @@ def aggregate(
     Examples:
         >>> from fallow.aggregation import Received
         >>> w = np.zeros(2, dtype=np.float32)
-        >>> updates = [Update(0, 0, w + 1, data_size=100), Update(1, 0, w + 5, data_size=300)]
+        >>> updates = [Update(0, 0, w + 1, w, data_size=100), Update(1, 0, w + 5, w, data_size=300)]
         >>> aggregate(Received(), None, w, updates)
         (None, array([4., 4.], dtype=float32))
     """

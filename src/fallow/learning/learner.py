@@ -18,6 +18,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD, Compute, Strategy
 from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
 from fallow.learning.samples import Samples
+from fallow.learning.start_models import StartModels
 from fallow.learning.state import LearningState, Scores, Trained
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
@@ -74,6 +75,7 @@ class Learner:
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
+        starts: The models that these trainings began with.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
         scores: The scores of w(t) on the test set; None until it is evaluated.
         seconds: The time spent, by kind of work.
@@ -88,6 +90,7 @@ class Learner:
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
         self.features: NDArray[np.float32] | None = None
         self.held: dict[int, Trained] = {}
+        self.starts = StartModels()
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.scores: Scores | None = None
@@ -121,7 +124,7 @@ class Learner:
 
         Args:
             starts: The clients that start in each slot.
-            epoch: t, for the error sentence.
+            epoch: t.
 
         Raises:
             DivergenceError: A training diverged, and `on_divergence` is "stop".
@@ -140,6 +143,7 @@ class Learner:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
         self._cohort = {(trained.client, trained.slot): trained for trained in cohort}
+        self._epoch = epoch
         return float(np.mean([trained.loss for trained in cohort if trained.diverged_at is None] or [np.nan]))
 
     def start(self, client: int, slot: int) -> None:
@@ -150,6 +154,7 @@ class Learner:
             slot: The global slot in which its training starts.
         """
         self.held[client] = self._cohort.pop((client, slot))
+        self.starts.keep(client, self._epoch, self.weights)
 
     def finish(self, client: int) -> None:
         """Sets a client's h_i, after the last batch of its training (Alg. 1, lines 27-28).
@@ -170,10 +175,10 @@ class Learner:
             client: The client.
             staleness: How many epochs ago its training started.
         """
-        trained = self.held.pop(client)
+        trained, start = self.held.pop(client), self.starts.take(client)
         if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
             return None
-        return Update(client, trained.slot, trained.weights, int(self.data_sizes[client]), staleness)
+        return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
 
     def aggregate(self, updates: Sequence[Update]) -> None:
         """Replaces w(t) by w(t+1) (Alg. 1, lines 20-21).
@@ -207,6 +212,7 @@ class Learner:
             moments=self.moments,
             features=self.features,
             held=tuple(self.held.values()),
+            starts=self.starts,
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
             scores=self.scores,
             aggregation=self.aggregation_state,
@@ -220,6 +226,7 @@ class Learner:
         """
         self.weights, self.moments, self.features = state.weights, state.moments, state.features
         self.held = {trained.client: trained for trained in state.held}
+        self.starts = state.starts
         self.local = [state.local.get(client) for client in range(len(self.local))]
         self.scores = state.scores
         self.aggregation_state = state.aggregation

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.learning.start_models import StartModels
 from fallow.models.weights import Weights
 
 
@@ -66,6 +67,7 @@ class LearningState:
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
         held: The results of trainings whose update is not sent yet.
+        starts: The models that these trainings began with.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
         scores: The scores of w(t) on the test set; None until it is evaluated.
         aggregation: The memory of the aggregation rule.
@@ -75,6 +77,7 @@ class LearningState:
     moments: NDArray[np.float32]
     features: NDArray[np.float32] | None
     held: tuple[Trained, ...]
+    starts: StartModels
     local: dict[int, NDArray[np.float32]]
     scores: Scores | None
     aggregation: Any

@@ -19,7 +19,7 @@ from fallow.errors import CheckpointError
 from fallow.state import Arrays
 from fallow.storage.files import write_atomically
 
-FORMAT = 2
+FORMAT = 3
 HEADER = re.compile(rb"fallow checkpoint (\d+) ([0-9a-f]{64})\n")
 
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
-from fallow.flower.wire.arrays import Named
+from fallow.flower.server.sent import SentModels
+from fallow.flower.wire.arrays import Named, flattened
+from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
@@ -39,6 +41,7 @@ class Federation:
         delivered: Clients whose update was received in the round before, shape (N,), bool.
         sizes: |D_i| as the aggregation rule knows them.
         rounds: A row for each round so far.
+        sent: The models that trainings on their way began with.
     """
 
     model: Named
@@ -51,11 +54,17 @@ class Federation:
     delivered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     sizes: list[int] = field(default_factory=list)
     rounds: list[Row] = field(default_factory=list)
+    sent: SentModels = field(default_factory=SentModels)
 
     @property
     def size(self) -> int:
         """P, how many numbers the model has."""
         return sum(array.size for array in self.model.values())
+
+    @property
+    def weights(self) -> Weights:
+        """The global model as one vector, a copy, shape (P,), float32."""
+        return flattened(self.model, self.model)
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
         """Makes room for clients that are new in the roster, and tells the rule which data came or went.
@@ -132,4 +141,7 @@ def read_federation(
     clients = len(notes["state"]["sizes"])
     like = begin_federation({}, aggregation)
     like.policy_state = policy.init(clients) if clients else None
-    return unpack(Federation, arrays, notes["state"], like=like)
+    found = unpack(Federation, arrays, notes["state"], like=like)
+    for client in range(clients):  # who was ordered in the round that was cut short may have begun with its model
+        found.sent.order(client, found.epoch, found.weights)
+    return found

@@ -24,7 +24,7 @@ from fallow.flower.server.federation import Federation, Row, begin_federation, r
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
-from fallow.flower.wire.arrays import flattened, from_array_record, named, to_array_record
+from fallow.flower.wire.arrays import from_array_record, named, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
@@ -163,8 +163,9 @@ class FallowStrategy(Strategy):
         }
         orders = []
         for client in who.tolist():
-            standing, received = by_client[client], federation.roster.received[client]
-            waits = standing.training or standing.unsent or any(slot > received for slot in standing.paid_for)
+            waits = by_client[client].waits(federation.roster.received[client])
+            if not waits:
+                federation.sent.idle(client)
             if selected[client] or waits:
                 orders.append(self.post.order(federation, client, selected=bool(selected[client])))
         self._row["orders"] = self._ordered = len(orders)
@@ -223,10 +224,9 @@ class FallowStrategy(Strategy):
         federation = self._federation()
         outcomes = self.post.outcomes(federation, self._present, replies)
         received, refused = take_in(federation, outcomes)
-        flat = flattened(federation.model, federation.model)
         used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
         federation.aggregation_state, weights = aggregate(
-            self.aggregation, federation.aggregation_state, flat, used, self.staleness
+            self.aggregation, federation.aggregation_state, federation.weights, used, self.staleness
         )
         federation.model = named(weights, federation.model)
         federation.delivered = delivered = np.zeros(federation.age.size, dtype=np.bool_)
