@@ -12,6 +12,11 @@ import torch
 from fallow.aggregation import AGGREGATIONS, STALENESS, Update, aggregate
 from fallow.aggregation.absent import All
 from fallow.aggregation.buffered import Buffered
+from fallow.aggregation.fedasync import FedAsync
+from fallow.aggregation.fedbuff import FedBuff
+from fallow.aggregation.fedopt import FedOpt
+from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
 from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial
@@ -65,7 +70,17 @@ DATASET_ROWS = {
 }
 PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass()}
 MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
-AGGREGATION_ROWS = {"received": Received(), "all": All(), "shrinkage": Shrinkage(), "buffered": Buffered(m=2)}
+AGGREGATION_ROWS = {
+    "received": Received(),
+    "all": All(),
+    "shrinkage": Shrinkage(),
+    "buffered": Buffered(m=2),
+    "fedasync": FedAsync(),
+    "fedbuff": FedBuff(k=2),
+    "fedopt": FedOpt(),
+    "mifa": Mifa(),
+    "fedvarp": FedVarp(),
+}
 STALENESS_ROWS = {"constant": Constant(), "polynomial": Polynomial(), "hinge": Hinge(), "discard": Discard()}
 TRACKER_ROWS = {"tensorboard": TensorBoard, "mlflow": MLflow}
 

@@ -6,12 +6,14 @@ model that its training began with; staleness weights reduce that. Adding change
 changed, Δ_i = w_i − w(its start), whenever it arrives.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from fallow.aggregation.staleness import Constant, Staleness
 from fallow.errors import FallowError
@@ -36,6 +38,8 @@ class Update:
         start: The weights that its training began with, shape (P,), float32.
         data_size: |D_i|, the samples of the client.
         staleness: The epoch in which it arrived minus the epoch in which its training started (reading 3).
+        importance: What every rule multiplies its pull or change with, after the share that its data size gives it;
+            a policy that chooses some clients more often than others evens it out with this.
 
     Examples:
         >>> began = np.array([1, 1], dtype=np.float32)
@@ -49,6 +53,7 @@ class Update:
     start: Weights
     data_size: int
     staleness: int = 0
+    importance: float = 1.0
 
     @property
     def change(self) -> Weights:
@@ -67,6 +72,11 @@ class Weighed:
 
     update: Update
     discount: float
+
+    @property
+    def factor(self) -> float:
+        """What its pull or its change is multiplied with: discount · importance."""
+        return self.discount * self.update.importance
 
 
 class Aggregation(Protocol[State]):
@@ -98,6 +108,26 @@ class Aggregation(Protocol[State]):
 AnyAggregation = Aggregation[Any]
 
 
+@runtime_checkable
+class Resizing(Protocol[State]):
+    """A rule whose memory can follow clients that come later, as in a federation of real nodes."""
+
+    def resize(self, state: State, data_sizes: NDArray[np.int64]) -> State:
+        """Returns the memory for clients that came, or whose data changed.
+
+        Args:
+            state: The memory.
+            data_sizes: |D_i| of every client, those known before first, shape (N,), int64.
+        """
+        ...
+
+
+By = Annotated[
+    Literal["weights", "changes"],
+    Field(description="pull towards weights, as in the paper, or add what trainings changed"),
+]
+
+
 def aggregate(
     rule: Aggregation[State],
     state: State,
@@ -118,7 +148,7 @@ def aggregate(
         The new memory and w(t+1), shape (P,), float32.
 
     Raises:
-        UpdateError: An update has weights that are not finite.
+        UpdateError: An update has weights, or an importance, that is not finite.
 
     Examples:
         >>> from fallow.aggregation import Received
@@ -135,22 +165,29 @@ def aggregate(
                 f"The update of client {update.client} that started in slot {update.slot} has weights that are not "
                 "finite numbers, and would spoil the model; drop it, or lower the learning rate."
             )
+        if not 0 <= update.importance < math.inf:
+            raise UpdateError(
+                f"The update of client {update.client} that started in slot {update.slot} has the importance "
+                f"{update.importance}; it must be a finite number of 0 or more."
+            )
     weighed = [Weighed(update, staleness.discount(update.staleness)) for update in ordered]
     return rule.combine(state, weights, [item for item in weighed if item.discount > 0])
 
 
-def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float]) -> Weights:
-    """Returns w + Σ share_i · discount_i · (w_i − w), shape (P,), float32; the sum is in float64, in the order given.
+def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float], by: By = "weights") -> Weights:
+    """Returns w + Σ share_i · factor_i · (w_i − w), shape (P,), float32; the sum is in float64, in the order given.
 
     Args:
         weights: w, shape (P,), float32.
-        updates: The updates with their staleness weights.
+        updates: The updates with their staleness weights and importance.
         shares: One number for each update.
+        by: "changes" puts Δ_i in the place of w_i − w.
     """
     base = weights.astype(np.float64)
     total = base.copy()
     for weighed, share in zip(updates, shares, strict=True):
-        total += share * weighed.discount * (weighed.update.weights - base)
+        towards, origin = weighed.update.weights, base if by == "weights" else weighed.update.start
+        total += share * weighed.factor * np.subtract(towards, origin, dtype=np.float64)
     return total.astype(np.float32)
 
 
