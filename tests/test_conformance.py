@@ -31,6 +31,7 @@ from fallow.data.synthetic import Synthetic
 from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
 from fallow.energy.base import unit_rows
 from fallow.models import MODELS, Auto, PaperCNN, SmallCNN
+from fallow.objectives import OBJECTIVES, BalancedSoftmax, CrossEntropy, FedLC, logit_offsets
 from fallow.policies import (
     POLICIES,
     FedAvg,
@@ -39,6 +40,7 @@ from fallow.policies import (
     FullestBattery,
     Oldest,
     RandomK,
+    Reserve,
     RoundRobin,
     Unlimited,
     VAoI,
@@ -60,6 +62,7 @@ POLICY_ROWS = {
     "fullest-battery": FullestBattery(k=3),
     "unlimited": Unlimited(),
     "vaoi-parameters": VAoIParameters(k=3),
+    "reserve": Reserve(),
 }
 ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
 DATASET_ROWS = {
@@ -70,6 +73,11 @@ DATASET_ROWS = {
 }
 PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass()}
 MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
+OBJECTIVE_ROWS = {
+    "cross-entropy": CrossEntropy(),
+    "balanced-softmax": BalancedSoftmax(),
+    "fedlc": FedLC(),
+}
 AGGREGATION_ROWS = {
     "received": Received(),
     "all": All(),
@@ -90,6 +98,7 @@ TABLES: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
     (DATASETS, DATASET_ROWS),
     (PARTITIONS, PARTITION_ROWS),
     (MODELS, MODEL_ROWS),
+    (OBJECTIVES, OBJECTIVE_ROWS),
     (AGGREGATIONS, AGGREGATION_ROWS),
     (STALENESS, STALENESS_ROWS),
     (TRACKERS, TRACKER_ROWS),
@@ -157,6 +166,14 @@ def test_a_partition_gives_everyone_as_much_and_nothing_twice(partition: Any) ->
 def test_a_model_turns_images_into_logits(model: Any) -> None:
     module = model.build((3, 32, 32), 7)
     assert module(torch.zeros(2, 3, 32, 32)).shape == (2, 7)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVE_ROWS.values(), ids=OBJECTIVE_ROWS)
+def test_an_objective_shifts_logits_by_numbers_that_a_loss_can_use(objective: Any) -> None:
+    labels = np.array([0, 0, 1, 2])
+    offsets = logit_offsets(objective, labels, [np.arange(4), np.array([0, 2])], 4)
+    for offset, present in zip(offsets, ([0, 1, 2], [0, 1]), strict=True):
+        assert offset is None or np.isfinite(offset[present]).all()
 
 
 @pytest.mark.parametrize("rule", AGGREGATION_ROWS.values(), ids=AGGREGATION_ROWS)

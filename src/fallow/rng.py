@@ -29,6 +29,7 @@ class Purpose(StrEnum):
     WEIGHTS = "weights"
     BATCHES = "batches"
     PROBE = "probe"
+    FORECAST = "forecast"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:

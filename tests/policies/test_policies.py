@@ -35,6 +35,11 @@ def view(
     )
 
 
+def slot_view(slot: int, ready: np.ndarray, battery: int = 25) -> SlotView:
+    level = np.full(ready.size, battery, dtype=np.int32)
+    return SlotView(slot, level, ready, 30, np.full(ready.size, 20, dtype=np.int32), 1)
+
+
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
@@ -131,9 +136,7 @@ def test_fedbacys_starts_at_its_slot_or_not_at_all() -> None:
     policy = FedBacys(groups=2, grouping="fixed")
     state, _ = policy.select(policy.init(4), view(4), rng())
     ready = np.array([True, True, False, True])
-    starts = {
-        slot: chosen(policy.start(state, SlotView(slot, np.zeros(4, dtype=np.int32), ready))[1]) for slot in range(30)
-    }
+    starts = {slot: chosen(policy.start(state, slot_view(slot, ready))[1]) for slot in range(30)}
     assert {slot: who for slot, who in starts.items() if who} == {0: [0], 5: [1, 3]}
 
 
@@ -152,7 +155,7 @@ def test_fedbacys_odd_takes_the_first_and_third_chance() -> None:
     taken = []
     for epoch, ready in enumerate([[True, False], [True, True], [False, True], [True, True]]):
         state, _ = policy.select(state, view(2, epoch=epoch), rng())
-        slot = SlotView(0, np.zeros(2, dtype=np.int32), np.array(ready))
+        slot = slot_view(0, np.array(ready))
         state, mask = policy.start(state, slot)
         taken.append(chosen(mask))
     assert taken == [[0], [1], [], [0, 1]]

@@ -77,17 +77,17 @@ def test_scores_stand_in_the_epochs_that_evaluate_and_in_the_last() -> None:
 
 
 def test_an_unchanged_model_is_neither_probed_nor_evaluated_again(monkeypatch) -> None:
-    counts = {"evaluate": 0, "mean_features": 0}
+    counts = {"evaluate": 0, "probe": 0}
     for name in counts:
         work = getattr(__import__("fallow.learning.learner", fromlist=[name]), name)
 
-        def counted(*arguments, _work=work, _name=name):
+        def counted(*arguments, _work=work, _name=name, **options):
             counts[_name] += 1
-            return _work(*arguments)
+            return _work(*arguments, **options)
 
         monkeypatch.setattr(f"fallow.learning.learner.{name}", counted)
     rows = records(Engine(experiment(energy={"p": 0.0}, learning={"eval_every": 1})))
-    assert counts == {"evaluate": 1, "mean_features": 1}
+    assert counts == {"evaluate": 1, "probe": 1}
     assert len({row["f1"] for row in rows}) == 1
 
 

@@ -2,7 +2,7 @@
 
 from fallow.energy.base import EnergyModel, Harvest, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
-from fallow.energy.physics import Physics, check_batteries
+from fallow.energy.physics import Physics, check_batteries, check_reserve
 from fallow.energy.trace import Trace
 
 ENERGY_MODELS: dict[str, type] = {
@@ -19,5 +19,6 @@ __all__ = [
     "Trace",
     "Units",
     "check_batteries",
+    "check_reserve",
     "unit_rows",
 ]

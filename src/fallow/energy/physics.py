@@ -98,3 +98,25 @@ def check_batteries(physics: Physics, transmit_cost: int, probe_cost: int) -> No
                 f"{name} = {units[over[0]]} is above battery.capacity = {physics.capacity[over[0]]}, so {who} "
                 f"{consequence}; raise the capacity or lower {name}."
             )
+
+
+def check_reserve(physics: Physics) -> None:
+    """Raises `ConfigError` where no client could ever start with the energy to send, in time to arrive in the epoch.
+
+    Args:
+        physics: The physics of a run.
+    """
+    late = np.flatnonzero(physics.train_cost >= physics.slots_per_epoch)
+    if late.size:
+        raise ConfigError(
+            "With the reserve an update arrives in the epoch of its training, and cost.train = "
+            f"{physics.train_cost[late[0]]} of client {late[0]} leaves none of {physics.slots_per_epoch} to send in; "
+            "raise slots_per_epoch, or choose a policy without reserve."
+        )
+    short = np.flatnonzero(physics.train_cost + physics.transmit_cost > physics.capacity)
+    if short.size:
+        raise ConfigError(
+            f"With the reserve a client starts with the energy to train and to send, "
+            f"{physics.train_cost[short[0]] + physics.transmit_cost} units, and battery.capacity = "
+            f"{physics.capacity[short[0]]} of client {short[0]} is less; raise it, or choose a policy without reserve."
+        )

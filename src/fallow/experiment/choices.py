@@ -11,12 +11,13 @@ from fallow.data import DATASETS, PARTITIONS, Dataset, resolve_dataset
 from fallow.energy import ENERGY_MODELS
 from fallow.errors import ConfigError
 from fallow.models import MODELS, resolve_model
+from fallow.objectives import OBJECTIVES
 from fallow.plugins.names import resolve
 from fallow.plugins.nested import thawed
 from fallow.plugins.objects import describe
 from fallow.plugins.options import check_methods, option_names, option_values, with_options
 from fallow.plugins.wording import did_you_mean
-from fallow.policies import POLICIES
+from fallow.policies import POLICIES, Reserving
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,8 @@ class Choice:
                 "data can't be a Dataset itself, which no config can name; write a function that returns it, "
                 "def my_data(seed): …, and give the function."
             )
+        if isinstance(thing, Reserving):
+            return self.describe(thing.of) | {"reserve": True}
         return describe(thing, self.field, self.table, self.what)
 
 
@@ -99,6 +102,7 @@ CHOICES = (
     Choice("data", "name", "dataset", "fallow.data", DATASETS, ("load",), resolve_dataset),
     Choice("data", "partition", "partition", "fallow.partitions", PARTITIONS, ("split",)),
     Choice("model", "name", "model", "fallow.models", MODELS, ("build",), resolve_model),
+    Choice("objective", "name", "objective", "fallow.objectives", OBJECTIVES, ("offset",)),
     Choice("aggregation", "name", "aggregation", "fallow.aggregation", AGGREGATIONS, ("init", "combine")),
     Choice("staleness", "name", "staleness", "fallow.staleness", STALENESS, ("discount",)),
 )

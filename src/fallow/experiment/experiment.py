@@ -8,7 +8,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.energy import Physics, check_batteries
+from fallow.energy import Physics, check_batteries, check_reserve
 from fallow.errors import ConfigError
 from fallow.experiment.choices import build_choices
 from fallow.experiment.given import section_table
@@ -22,6 +22,7 @@ from fallow.experiment.sections import (
     Energy,
     Learning,
     Model,
+    Objective,
     Output,
     PolicySection,
     Staleness,
@@ -31,7 +32,7 @@ from fallow.learning.options import SGD, STRICT, Compute
 from fallow.plugins.nested import plain, thawed
 from fallow.plugins.objects import changed_options
 from fallow.plugins.validation import sentence
-from fallow.policies import AnyPolicy, needs_of
+from fallow.policies import AnyPolicy, Reserve, Reserving, needs_of
 from fallow.rng import MAX_SEED
 from fallow.trackers import build_trackers
 
@@ -76,6 +77,7 @@ class Experiment(BaseModel):
     model: Model = Model()
     learning: Learning = Learning()
     sgd: SGD = SGD()
+    objective: Objective = Objective()
     aggregation: Aggregation = Aggregation()
     staleness: Staleness = Staleness()
     compute: Compute = Compute()
@@ -211,7 +213,8 @@ class Experiment(BaseModel):
             Bernoulli(p=0.1)
         """
         (choosing,) = (value for name, value in self if name == section)
-        return choosing.parts[field]
+        part = choosing.parts[field]
+        return Reserving(part) if section == "policy" and self.policy.reserve else part
 
     def build_physics(self, policy: AnyPolicy) -> Physics:
         """Returns the physics of the run: batteries, costs and slots.
@@ -223,7 +226,7 @@ class Experiment(BaseModel):
             ConfigError: A list has not one number for each client.
         """
         needs = needs_of(policy)
-        return Physics.of_settings(self.model_dump(), probes=needs.distance != "none", ideal=needs.ideal)
+        return Physics.of_settings(self.model_dump(), probes=needs.probes, ideal=needs.ideal)
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
@@ -234,7 +237,10 @@ class Experiment(BaseModel):
     def _check(self) -> None:
         """Raises `ConfigError` for settings that are valid one by one but can't be run together."""
         build_trackers(self.output.trackers)
-        physics = self.build_physics(self.build("policy"))
+        policy = self.build("policy")
+        physics = self.build_physics(policy)
+        if isinstance(policy, Reserve | Reserving):
+            check_reserve(physics)
         k = self.policy.options.get("k", 0)
         if isinstance(k, int) and k > self.clients:
             raise ConfigError(

@@ -10,6 +10,7 @@ from fallow.energy import ENERGY_MODELS
 from fallow.energy.base import MOST_UNITS
 from fallow.learning.options import SGD, STRICT, Compute
 from fallow.models import MODELS
+from fallow.objectives import OBJECTIVES
 from fallow.paper import PAPER_MU
 from fallow.plugins.options import option_values
 from fallow.policies import POLICIES
@@ -65,6 +66,10 @@ class PolicySection(Choosing):
     """Who trains."""
 
     name: str = Field("vaoi", description=f"{', '.join(POLICIES)}, or module:Class")
+    reserve: bool = Field(
+        False,
+        description="whether clients start only with the energy to send as well, and in time to arrive in the epoch",
+    )
 
 
 class Data(Choosing):
@@ -109,9 +114,22 @@ class Learning(BaseModel):
         description="version ages by distance: recorded when the policy needs distances, or always, at one forward "
         "pass of every client for each new model",
     )
+    average: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of a running mean of the iterates that each epoch keeps; the mean is evaluated and handed "
+        "out, while clients train from the newest; 0 is none",
+    )
     mu: float = Field(
         PAPER_MU, ge=0, description='μ of the ages that `ages = "always"` records, the same for every policy'
     )
+
+
+class Objective(Choosing):
+    """What a client minimises."""
+
+    name: str = Field("cross-entropy", description=f"{', '.join(OBJECTIVES)}, or module:Class")
 
 
 class Aggregation(Choosing):
@@ -148,6 +166,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "model": Model,
     "learning": Learning,
     "sgd": SGD,
+    "objective": Objective,
     "aggregation": Aggregation,
     "staleness": Staleness,
     "compute": Compute,

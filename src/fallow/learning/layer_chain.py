@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from fallow.learning.network import Network
+from fallow.learning.passes import Passes
 from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, can_stack
 
 Layers = list[tuple[str, nn.Module]]
@@ -40,7 +41,7 @@ class ChainStack:
         self.first = next(k for k, gradients in enumerate(self.gradients) if gradients)
         self.feature_after = max((k for k, path in enumerate(self.paths) if _inside(path, network.feature)), default=-1)
 
-    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
         """See ``stacked.Stack``."""
         parameters = self._by_layer(self.network.views(weights.to(self.dtype)))
         x = inputs.movedim(1, -1).to(self.dtype).contiguous()
@@ -50,18 +51,20 @@ class ChainStack:
             if k == self.feature_after:
                 features = x.flatten(1, -2).sum(-1, dtype=torch.float32)
         logits = x.float()
-        log_probability = logits.log_softmax(1)
+        shifted = logits if offset is None else logits + offset[:, :, None]
+        log_probability = shifted.log_softmax(1)
         target = labels[:, None]
-        loss = -log_probability.gather(1, target).mean((1, 2))
+        losses = -log_probability.gather(1, target)
         dy = log_probability.exp()
         if features is None:
-            features = (dy if self.network.feature == "softmax" else logits).sum(-1)
+            softmax = dy if offset is None else logits.softmax(1)
+            features = (softmax if self.network.feature == "softmax" else logits).sum(-1)
         dy.scatter_add_(1, target, dy.new_full((1, 1, 1), -1.0).expand(target.shape))
         dy = dy.div_(labels.shape[1]).to(self.dtype)
         for k in range(len(self.layers) - 1, self.first - 1, -1):
             dy = self.layers[k].backward(dy, parameters[k], self.gradients[k], need_dx=k > self.first)
         torch.cat([buffer.flatten(1) for buffer in self.buffers.values()], dim=1, out=self.flat)
-        return self.flat.float(), loss, features
+        return Passes(self.flat.float(), losses.mean((1, 2)), losses.double().square().sum((1, 2)), features)
 
     def _by_layer(self, named: Parameters) -> list[Parameters]:
         """Returns the tensors of each layer by their names in the layer, out of tensors by their whole paths."""

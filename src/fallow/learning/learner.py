@@ -4,65 +4,28 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
+from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate
-from fallow.learning.network import Network
-from fallow.learning.options import SGD, Compute, Strategy
-from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
-from fallow.learning.samples import Samples
+from fallow.learning.options import Compute, Strategy
+from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
 from fallow.learning.start_models import StartModels
 from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.task import Task
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
+from fallow.objectives import logit_offsets
 from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
 """(slot, clients that start in it), by slot; the clients have shape (n,), intp."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is learned, and how.
-
-    Attributes:
-        seed: The seed of the run.
-        train: The training set.
-        test: The test set.
-        shards: Each client's samples, indices into the training set, shape (N, n), int64.
-        steps: κ_i, the steps of a training, shape (N,), int32.
-        network: The network, with w(0).
-        sgd: The options of a step.
-        aggregation: The rule that combines updates into the next model.
-        staleness: How an update's age reduces its weight.
-        first_moment: h_i before the first training (reading 6).
-        probe_batch: Whether B_i is drawn for each new model (reading 11).
-        on_divergence: What to do with a training that produces numbers that are not finite.
-        probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
-        keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
-    """
-
-    seed: int
-    train: Samples
-    test: Samples
-    shards: NDArray[np.int64]
-    steps: NDArray[np.int32]
-    network: Network
-    sgd: SGD
-    aggregation: AnyAggregation
-    staleness: Staleness
-    first_moment: Literal["infinite", "zero", "first-pass"]
-    probe_batch: Literal["fresh", "fixed"]
-    on_divergence: Literal["stop", "drop"]
-    probes: bool = True
-    keeps_local: bool = False
 
 
 class Learner:
@@ -73,11 +36,14 @@ class Learner:
     Attributes:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
-        features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probed: What the probe of w(t) says; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
         starts: The models that these trainings began with.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
-        scores: The scores of w(t) on the test set; None until it is evaluated.
+        losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
+            for a client that finished none.
+        mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        scores: The scores of the model that is handed out; None until it is evaluated.
         seconds: The time spent, by kind of work.
     """
 
@@ -88,12 +54,17 @@ class Learner:
         self.weights = task.network.weights()
         first_moment = task.first_moment if task.probes else "infinite"
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
-        self.features: NDArray[np.float32] | None = None
+        self.probed: Probed | None = None
         self.held: dict[int, Trained] = {}
         self.starts = StartModels()
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
+        self.losses = np.full(clients, np.nan, dtype=np.float32)
+        self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
+        self._offsets = logit_offsets(
+            task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
+        )
         self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
@@ -106,13 +77,35 @@ class Learner:
         Args:
             epoch: t, for the draw of the probe batches.
         """
-        task = self.task
         with self._clock("probe"):
-            if self.features is None:
-                sizes = -(-self.data_sizes // task.steps)
-                batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
-                self.features = mean_features(self.workers, self.weights, task.train, batches)
-            return distances(self.features, self.moments)
+            return distances(self._probe(epoch).features, self.moments)
+
+    def probe_losses(self, epoch: int) -> NDArray[np.float32]:
+        """Returns the mean loss of each client's probe batch under w(t), shape (N,), float32.
+
+        Args:
+            epoch: t, for the draw of the probe batches.
+        """
+        with self._clock("probe"):
+            losses = self._probe(epoch).losses
+        if losses is None:
+            raise ValueError("The task does not measure losses in its probes.")
+        return losses
+
+    def _probe(self, epoch: int) -> Probed:
+        """Returns what the probe of w(t) says. A model is probed once, when it is new."""
+        task = self.task
+        if self.probed is None:
+            sizes = -(-self.data_sizes // task.steps)
+            batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
+            self.probed = probe(self.workers, self.weights, task.train, batches, losses=task.probes_losses)
+        return self.probed
+
+    @property
+    def label_mix(self) -> NDArray[np.float64]:
+        """The share of each class in each client's samples, shape (N, K), float64."""
+        labels, classes = self.task.train.labels.cpu().numpy(), self.task.network.classes
+        return np.array([np.bincount(labels[shard], minlength=classes) / len(shard) for shard in self.task.shards])
 
     def parameter_distances(self) -> NDArray[np.float32]:
         """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
@@ -131,9 +124,9 @@ class Learner:
         """
         task = self.task
         plans = [
-            plan_training(task.seed, int(i), slot, task.shards[i], int(task.steps[i]))
+            plan_training(task.seed, i, slot, task.shards[i], int(task.steps[i]), self._offsets[i])
             for slot, who in starts
-            for i in who
+            for i in who.tolist()
         ]
         if not plans:
             return float("nan")
@@ -142,8 +135,7 @@ class Learner:
         for trained in cohort:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
-        self._cohort = {(trained.client, trained.slot): trained for trained in cohort}
-        self._epoch = epoch
+        self._cohort, self._epoch = {(trained.client, trained.slot): trained for trained in cohort}, epoch
         return float(np.mean([trained.loss for trained in cohort if trained.diverged_at is None] or [np.nan]))
 
     def start(self, client: int, slot: int) -> None:
@@ -165,6 +157,7 @@ class Learner:
         trained = self.held[client]
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
+            self.losses[client] = trained.rms_loss
             if self.task.keeps_local:
                 self.local[client] = trained.weights
 
@@ -193,14 +186,25 @@ class Learner:
             self.aggregation_state, weights = aggregate(
                 self.task.aggregation, self.aggregation_state, self.weights, updates, self.task.staleness
             )
+        handed_out = self.handed_out
         if not np.array_equal(weights, self.weights):
-            self.weights, self.features, self.scores = weights, None, None
+            self.weights, self.probed = weights, None
+        if self.mean_weights is not None:
+            kept = self.task.average
+            self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
+        if not np.array_equal(self.handed_out, handed_out):
+            self.scores = None
+
+    @property
+    def handed_out(self) -> Weights:
+        """The model that is evaluated and kept: w(t), or the running mean of the iterates; shape (P,), float32."""
+        return self.weights if self.mean_weights is None else self.mean_weights
 
     def evaluate(self) -> Scores:
-        """Returns the scores of w(t) on the test set; an unchanged model is not evaluated again."""
+        """Returns the scores of the model that is handed out; an unchanged model is not evaluated again."""
         if self.scores is None:
             with self._clock("evaluate"):
-                self.scores = evaluate(self.workers, self.weights, self.task.test)
+                self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
 
     @property
@@ -210,10 +214,13 @@ class Learner:
         return LearningState(
             weights=self.weights,
             moments=self.moments,
-            features=self.features,
+            features=self.probed.features if self.probed else None,
+            probe_losses=self.probed.losses if self.probed else None,
             held=tuple(self.held.values()),
             starts=self.starts,
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            losses=self.losses,
+            mean_weights=self.mean_weights,
             scores=self.scores,
             aggregation=self.aggregation_state,
         )
@@ -224,18 +231,16 @@ class Learner:
         Args:
             state: The state. Its arrays belong to the learner from now on, which changes them.
         """
-        self.weights, self.moments, self.features = state.weights, state.moments, state.features
+        self.weights, self.moments, self.losses, self.scores = state.weights, state.moments, state.losses, state.scores
+        self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
         self.held = {trained.client: trained for trained in state.held}
-        self.starts = state.starts
         self.local = [state.local.get(client) for client in range(len(self.local))]
-        self.scores = state.scores
-        self.aggregation_state = state.aggregation
+        self.starts, self.mean_weights, self.aggregation_state = state.starts, state.mean_weights, state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
-        clients = range(min(len(self.task.shards), 10))
-        task = self.task
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i])) for i in clients]
+        task, clients = self.task, range(min(len(self.task.shards), 10))
+        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
 
     @contextmanager

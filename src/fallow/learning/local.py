@@ -29,13 +29,17 @@ def train(network: Network, weights: Weights, training: Training, samples: Sampl
     parameters = list(network.module.parameters())
     velocity: list[Tensor | None] = [None] * len(parameters)
     feature_sum = torch.zeros(network.feature_size, dtype=torch.float64, device=network.device)
-    loss_sum, seen, diverged_at = 0.0, 0, None
+    loss_sum, square_sum, seen, diverged_at = 0.0, 0.0, 0, None
+    offset = None if training.logit_offset is None else torch.tensor(training.logit_offset, device=network.device)
     for step, batch in enumerate(training.batches()):
         inputs, labels = samples.batch(batch)
         logits, features = network.forward(inputs)
+        if offset is not None:
+            logits = logits + offset
         loss = cross_entropy(logits, labels)
         feature_sum += features.sum(0, dtype=torch.float64)  # Eq. (6): the step makes this forward pass anyway
         loss_sum, seen = loss_sum + loss.item() * len(batch), seen + len(batch)
+        square_sum += squared_losses(logits, labels).item()
         if not math.isfinite(loss_sum):
             diverged_at = step
             break
@@ -47,4 +51,16 @@ def train(network: Network, weights: Weights, training: Training, samples: Sampl
     if diverged_at is None and not all_finite(result):
         diverged_at = len(training.batches()) - 1
     moment = (feature_sum / seen).cpu().numpy().astype(np.float32)
-    return Trained(training.client, training.slot, result, moment, loss_sum / seen, diverged_at)
+    return Trained(
+        training.client, training.slot, result, moment, loss_sum / seen, diverged_at, math.sqrt(square_sum / seen)
+    )
+
+
+def squared_losses(logits: Tensor, labels: Tensor) -> Tensor:
+    """Returns the sum of the samples' squared losses, outside of the gradient, shape ().
+
+    Args:
+        logits: Shape (batch, K), float32.
+        labels: Shape (batch,), int64.
+    """
+    return cross_entropy(logits.detach(), labels, reduction="none").double().square().sum()

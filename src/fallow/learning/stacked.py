@@ -13,8 +13,10 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
 from fallow.learning.layer_chain import ChainStack, chain_layers
+from fallow.learning.local import squared_losses
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
+from fallow.learning.passes import Passes
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
 from fallow.learning.training import Training, sgd_step
@@ -27,17 +29,14 @@ STACKS_KEPT = 8
 class Stack(Protocol):
     """Forward and backward passes of C clients with batches of one size."""
 
-    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns each client's gradient, mean loss and summed features.
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
+        """Returns each client's gradient, losses and summed features.
 
         Args:
             weights: Shape (C, P), float32.
             inputs: Shape (C, batch, *input_shape), float32.
             labels: Shape (C, batch), int64.
-
-        Returns:
-            Gradients, shape (C, P), float32, valid until the next call; losses, shape (C,), float32; sums of
-            features, shape (C, F), float32.
+            offset: What the loss adds to the logits, shape (C, K), float32; None adds nothing.
         """
         ...
 
@@ -49,20 +48,23 @@ class VmapStack:
         self.network = network
         self._gradient = vmap(grad(self._loss, has_aux=True))
 
-    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
         """See ``Stack``."""
-        gradients, (loss, features) = self._gradient(self.network.views(weights), inputs, labels)
-        return torch.cat([g.flatten(1) for g in gradients.values()], dim=1), loss, features
+        if offset is None:
+            offset = weights.new_zeros(len(weights), self.network.classes)
+        gradients, (loss, squares, features) = self._gradient(self.network.views(weights), inputs, labels, offset)
+        return Passes(torch.cat([g.flatten(1) for g in gradients.values()], dim=1), loss, squares, features)
 
     def _loss(
-        self, parameters: dict[str, Tensor], inputs: Tensor, labels: Tensor
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self, parameters: dict[str, Tensor], inputs: Tensor, labels: Tensor, offset: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor]]:
         network = self.network
         with torch.autocast(network.device.type, torch.bfloat16, enabled=network.precision == "bf16"):
             logits, seen = functional_call(_Call(network), {f"module.{k}": v for k, v in parameters.items()}, inputs)
         logits = logits.float()
-        loss = cross_entropy(logits, labels)
-        return loss, (loss.detach(), network.features(logits, seen).sum(0))
+        shifted = logits + offset
+        loss = cross_entropy(shifted, labels)
+        return loss, (loss.detach(), squared_losses(shifted, labels), network.features(logits, seen).sum(0))
 
 
 class _Call(torch.nn.Module):
@@ -97,17 +99,21 @@ def train_stacked(
     stacked = start.expand(clients, -1).clone()
     feature_sum = torch.zeros(clients, network.feature_size, dtype=torch.float64, device=network.device)
     velocity: Tensor | None = None
-    losses, counts = [], []
+    losses, squares, counts = [], [], []
+    shifts = [training.logit_offset for training in trainings if training.logit_offset is not None]
+    offset = torch.tensor(np.stack(shifts), device=network.device) if shifts else None
     with torch.no_grad():
         for first in range(0, order.shape[1], size):
             batch = order[:, first : first + size]
             inputs, labels = samples.batch(batch)
-            gradient, loss, features = _stack(network, *batch.shape).gradient(stacked, inputs, labels)
+            gradient, loss, square, features = _stack(network, *batch.shape).gradient(stacked, inputs, labels, offset)
             feature_sum += features
             losses.append(loss)
+            squares.append(square)
             counts.append(batch.shape[1])
             velocity = sgd_step(sgd, stacked, gradient, velocity, start)
-    return _results(trainings, stacked.cpu(), feature_sum.cpu(), torch.stack(losses, 1).cpu(), counts)
+    rms_losses = (torch.stack(squares, 1).sum(1) / sum(counts)).sqrt().tolist()
+    return _results(trainings, stacked.cpu(), feature_sum.cpu(), torch.stack(losses, 1).cpu(), rms_losses, counts)
 
 
 def _stack(network: Network, clients: int, batch: int) -> Stack:
@@ -123,7 +129,12 @@ def _stack(network: Network, clients: int, batch: int) -> Stack:
 
 
 def _results(
-    trainings: list[Training], weights: Tensor, feature_sum: Tensor, losses: Tensor, counts: list[int]
+    trainings: list[Training],
+    weights: Tensor,
+    feature_sum: Tensor,
+    losses: Tensor,
+    rms_losses: list[float],
+    counts: list[int],
 ) -> list[Trained]:
     """Returns the result of each training in a stack; `losses` has shape (C, steps)."""
     samples = sum(counts)
@@ -136,6 +147,14 @@ def _results(
         trained_weights = weights[k].numpy().copy()  # so that one result does not keep the whole stack in memory
         diverged_at = None if finite[k].all() else int(np.argmin(finite[k]))
         results.append(
-            Trained(training.client, training.slot, trained_weights, moments[k], mean_losses[k], diverged_at)
+            Trained(
+                training.client,
+                training.slot,
+                trained_weights,
+                moments[k],
+                mean_losses[k],
+                diverged_at,
+                rms_losses[k],
+            )
         )
     return results

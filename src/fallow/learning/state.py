@@ -1,5 +1,6 @@
 """The state of learning, and its parts; this module does not import PyTorch, which is slow to load."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ class Trained:
         loss: The mean loss over the pass.
         diverged_at: The first step, from 0, whose loss or weights were not finite; None if all were. The weights of a
             training that diverged can't be used.
+        rms_loss: The root mean square of the samples' losses over the pass; NaN where nobody measured it.
     """
 
     client: int
@@ -30,6 +32,7 @@ class Trained:
     moment: NDArray[np.float32]
     loss: float
     diverged_at: int | None
+    rms_loss: float = math.nan
 
     def fault(self) -> str | None:
         """Returns the error sentence of a training that diverged; None if it did not."""
@@ -66,18 +69,25 @@ class LearningState:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probe_losses: The mean loss of each probe batch, shape (N,), float32; None where it is not measured.
         held: The results of trainings whose update is not sent yet.
         starts: The models that these trainings began with.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
-        scores: The scores of w(t) on the test set; None until it is evaluated.
+        losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
+            for a client that finished none.
+        mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        scores: The scores of the model that is handed out; None until it is evaluated.
         aggregation: The memory of the aggregation rule.
     """
 
     weights: NDArray[np.float32]
     moments: NDArray[np.float32]
     features: NDArray[np.float32] | None
+    probe_losses: NDArray[np.float32] | None
     held: tuple[Trained, ...]
     starts: StartModels
     local: dict[int, NDArray[np.float32]]
+    losses: NDArray[np.float32]
+    mean_weights: NDArray[np.float32] | None
     scores: Scores | None
     aggregation: Any

@@ -19,12 +19,14 @@ class Training:
         slot: The global slot in which it starts.
         order: The client's samples in the order of the pass, indices into the training set, shape (n,), int64.
         batch_size: ⌈n/κ⌉; the last batch may be smaller.
+        logit_offset: What the loss adds to the logits, shape (K,), float32; None adds nothing.
     """
 
     client: int
     slot: int
     order: NDArray[np.int64]
     batch_size: int
+    logit_offset: NDArray[np.float32] | None = None
 
     def batches(self) -> list[NDArray[np.int64]]:
         """Returns the batches of the pass, indices into the training set, shape (batch_size,), int64.
@@ -34,7 +36,14 @@ class Training:
         return [self.order[first : first + self.batch_size] for first in range(0, len(self.order), self.batch_size)]
 
 
-def plan_training(seed: int, client: int, slot: int, shard: NDArray[np.int64], steps: int) -> Training:
+def plan_training(
+    seed: int,
+    client: int,
+    slot: int,
+    shard: NDArray[np.int64],
+    steps: int,
+    logit_offset: NDArray[np.float32] | None = None,
+) -> Training:
     """Returns the training that a client starts in a slot: one pass over its samples in random order (reading 9).
 
     The order is a function of (seed, start slot, client): a client may start twice in an epoch, but not in a slot.
@@ -45,6 +54,7 @@ def plan_training(seed: int, client: int, slot: int, shard: NDArray[np.int64], s
         slot: The global slot.
         shard: The client's samples, indices into the training set, shape (n,), int64.
         steps: κ, the most batches; with fewer samples than that, each sample is a batch.
+        logit_offset: What the loss adds to the logits, shape (K,), float32; None adds nothing.
 
     Examples:
         >>> training = plan_training(seed=0, client=3, slot=7, shard=np.arange(10), steps=4)
@@ -52,7 +62,7 @@ def plan_training(seed: int, client: int, slot: int, shard: NDArray[np.int64], s
         [3, 3, 3, 1]
     """
     order = shard[stream(seed, Purpose.BATCHES, slot, client).permutation(len(shard))]
-    return Training(client, slot, order, -(-len(shard) // steps))
+    return Training(client, slot, order, -(-len(shard) // steps), logit_offset)
 
 
 def sgd_step(sgd: SGD, weights: Tensor, gradient: Tensor, velocity: Tensor | None, start: Tensor) -> Tensor | None:

@@ -4,12 +4,14 @@ from fallow.policies.base import (
     AnyPolicy,
     Distance,
     EpochView,
+    Known,
     Mask,
     Needs,
     Needy,
     Policy,
     SlotView,
     Starter,
+    Weigher,
     checked_mask,
     needs_of,
 )
@@ -19,6 +21,7 @@ from fallow.policies.fedbacys_odd import FedBacysOdd
 from fallow.policies.fullest_battery import FullestBattery
 from fallow.policies.oldest import Oldest
 from fallow.policies.random_k import RandomK
+from fallow.policies.reserve import Reserve, Reserving
 from fallow.policies.round_robin import RoundRobin
 from fallow.policies.unlimited import Unlimited
 from fallow.policies.vaoi import VAoI
@@ -35,6 +38,7 @@ POLICIES: dict[str, type] = {
     "fullest-battery": FullestBattery,
     "unlimited": Unlimited,
     "vaoi-parameters": VAoIParameters,
+    "reserve": Reserve,
 }
 
 __all__ = [
@@ -46,18 +50,22 @@ __all__ = [
     "FedBacys",
     "FedBacysOdd",
     "FullestBattery",
+    "Known",
     "Mask",
     "Needs",
     "Needy",
     "Oldest",
     "Policy",
     "RandomK",
+    "Reserve",
+    "Reserving",
     "RoundRobin",
     "SlotView",
     "Starter",
     "Unlimited",
     "VAoI",
     "VAoIParameters",
+    "Weigher",
     "checked_mask",
     "needs_of",
 ]

@@ -9,13 +9,14 @@ import numpy as np
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.plugins.wording import in_words
-from fallow.policies.base import AnyPolicy, EpochView, Mask, Needs, SlotView, Starter, checked_mask, needs_of
+from fallow.policies.base import AnyPolicy, EpochView, Known, Mask, Needs, SlotView, Starter, checked_mask, needs_of
 from fallow.state import check_parts, from_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6
 SLOTS = 8
 CAPACITY = 25
+CLASSES = 4
 
 
 @runtime_checkable
@@ -87,7 +88,9 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
             continue
         for slot in range(SLOTS):
             ready = selected & (world.random(clients) < 0.7)
-            slot_view = SlotView(slot, view.battery, frozen_copy(ready))
+            slot_view = SlotView(
+                slot, view.battery, frozen_copy(ready), view.slots_per_epoch, view.train_cost, view.transmit_cost
+            )
             state, starts = _ask_twice(policy, "start", policy.start, state, slot_view, epoch)
             check_parts("policy", state, first)
             if (starts & ~ready).any():
@@ -151,6 +154,36 @@ def _view(world: np.random.Generator, needs: Needs, epoch: int, clients: int, se
         unsent=frozen_copy(committed & ~training),
         distance=frozen_copy(distance),
         delivered=frozen_copy(selected & (world.random(clients) < 0.5)),
+        known=_known(np.random.default_rng([clients, epoch]), needs, epoch, clients),
+    )
+
+
+def _known(world: np.random.Generator, needs: Needs, epoch: int, clients: int) -> Known:
+    """Returns made-up values of what the policy declares; some of them unknown, as they are in a run."""
+    loss = world.exponential(1, clients).astype(np.float32)
+    loss[world.random(clients) < 0.3] = np.nan
+    last = world.integers(-1, max(epoch, 1), (2, clients), dtype=np.int32) if epoch else np.full((2, clients), -1)
+    counts = np.where(last >= 0, 1 + last // 2, 0).astype(np.int32)
+    moments = world.dirichlet(np.ones(CLASSES), clients).astype(np.float32)
+    moments[np.isnan(loss)] = np.nan
+    participation: dict[str, Any] = {}
+    if needs.participation:
+        participation = {
+            "selections": frozen_copy(counts[0]),
+            "deliveries": frozen_copy(counts[1]),
+            "last_selected": frozen_copy(last[0].astype(np.int32)),
+            "last_delivered": frozen_copy(last[1].astype(np.int32)),
+            "last_staleness": frozen_copy(np.minimum(last[1], 1).astype(np.int32)),
+        }
+    return Known(
+        probe_loss=frozen_copy(loss) if needs.probe_loss else None,
+        training_loss=frozen_copy(loss) if needs.training_loss else None,
+        data_size=frozen_copy(world.integers(1, 400, clients)) if needs.data_size else None,
+        mean_harvest=frozen_copy(world.random(clients) * (world.random(clients) < 0.8)) if needs.mean_harvest else None,
+        forecast=frozen_copy(world.exponential(3, (clients, needs.forecast_epochs))) if needs.forecast_epochs else None,
+        label_mix=frozen_copy(world.dirichlet(np.ones(CLASSES), clients)) if needs.label_mix else None,
+        moments=frozen_copy(moments) if needs.moments else None,
+        **participation,
     )
 
 

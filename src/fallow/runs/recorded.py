@@ -74,7 +74,7 @@ class RecordedRun:
         if learner is None:
             raise FallowError("This run learnt nothing (learning.mode = 'none'), so it has no model.")
         network = learner.task.network.replica()
-        network.load(learner.weights)
+        network.load(learner.handed_out)
         return network
 
 

@@ -219,7 +219,7 @@ class OpenRun:
         if engine.experiment.output.events:
             join_events(directory / EVENT_PARTS, directory / EVENTS)
         if engine.learner:
-            network, weights = engine.learner.task.network, engine.learner.weights
+            network, weights = engine.learner.task.network, engine.learner.handed_out
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
         write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch))
         summary = summarise(engine, self.totals)

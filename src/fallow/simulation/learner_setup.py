@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 from fallow.data import Dataset, Partition, checked_dataset, samples_per_client
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
-from fallow.learning.learner import Learner, Task
+from fallow.learning.learner import Learner
 from fallow.learning.network import build_network, check_device
 from fallow.learning.samples import samples_from_arrays
+from fallow.learning.task import Task
 
 
 def build_learner(
@@ -16,6 +17,7 @@ def build_learner(
     train_cost: NDArray[np.int32],
     *,
     probes: bool = True,
+    probes_losses: bool = False,
     keeps_local: bool = False,
     workers: int | None = None,
 ) -> Learner:
@@ -25,6 +27,7 @@ def build_learner(
         experiment: What is run.
         train_cost: κ_i, shape (N,), int32.
         probes: Whether distances between features are measured (Eq. 5).
+        probes_losses: Whether losses are measured in the same forward pass.
         keeps_local: Whether clients keep their last model, for distances between parameters (Eq. 2).
         workers: In place of compute.workers.
     """
@@ -52,13 +55,16 @@ def build_learner(
         steps=train_cost,
         network=network,
         sgd=experiment.sgd,
+        objective=experiment.build("objective"),
         aggregation=experiment.build("aggregation"),
         staleness=experiment.build("staleness"),
         first_moment=experiment.learning.first_moment,
         probe_batch=experiment.learning.probe_batch,
         on_divergence=experiment.learning.on_divergence,
         probes=probes,
+        probes_losses=probes_losses,
         keeps_local=keeps_local,
+        average=experiment.learning.average,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
     return Learner(task, compute)

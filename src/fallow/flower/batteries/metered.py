@@ -152,6 +152,9 @@ class OpenMetered:
                 slot_in_epoch,
                 np.array([level], dtype=np.int32),
                 np.array([self._ideal or level >= self._battery.train_cost]),
+                self._battery.slots_per_epoch,
+                np.array([self._battery.train_cost], dtype=np.int32),
+                self._battery.transmit_cost,
             )
             if (view.ready & start(view) if start else view.ready)[0]:
                 self._source.spend(0 if self._ideal else self._battery.train_cost)

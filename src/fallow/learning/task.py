@@ -1,0 +1,56 @@
+"""What is learned, and how."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fallow.aggregation import AnyAggregation, Staleness
+from fallow.learning.network import Network
+from fallow.learning.options import SGD
+from fallow.learning.samples import Samples
+from fallow.objectives import Objective
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is learned, and how.
+
+    Attributes:
+        seed: The seed of the run.
+        train: The training set.
+        test: The test set.
+        shards: Each client's samples, indices into the training set, shape (N, n), int64.
+        steps: κ_i, the steps of a training, shape (N,), int32.
+        network: The network, with w(0).
+        sgd: The options of a step.
+        objective: What clients minimise.
+        aggregation: The rule that combines updates into the next model.
+        staleness: How an update's age reduces its weight.
+        first_moment: h_i before the first training (reading 6).
+        probe_batch: Whether B_i is drawn for each new model (reading 11).
+        on_divergence: What to do with a training that produces numbers that are not finite.
+        probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
+        probes_losses: Whether the probe also measures losses.
+        keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
+        average: The share of the running mean of the iterates that each epoch keeps; 0 hands out the newest model.
+    """
+
+    seed: int
+    train: Samples
+    test: Samples
+    shards: NDArray[np.int64]
+    steps: NDArray[np.int32]
+    network: Network
+    sgd: SGD
+    objective: Objective
+    aggregation: AnyAggregation
+    staleness: Staleness
+    first_moment: Literal["infinite", "zero", "first-pass"]
+    probe_batch: Literal["fresh", "fixed"]
+    on_divergence: Literal["stop", "drop"]
+    probes: bool = True
+    probes_losses: bool = False
+    keeps_local: bool = False
+    average: float = 0.0
