@@ -90,9 +90,10 @@ def sound_change(weighed: Weighed) -> Weights:
     Raises:
         UpdateError: The change is too large to be remembered.
     """
-    change = weighed.update.change
-    if weighed.factor != 1:
-        change = change * np.float32(weighed.factor)
+    with np.errstate(over="ignore"):  # too large is said below
+        change = weighed.update.change
+        if weighed.factor != 1:
+            change = change * np.float32(weighed.factor)
     largest = float(np.abs(change).max(initial=0))
     if not largest < LARGEST:
         raise UpdateError(
