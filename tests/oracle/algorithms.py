@@ -29,6 +29,7 @@ class Case:
     significant: list[list[bool]]  # [epoch][client]: M_i >= μ, the true one
     tie: list[list[float]]  # [epoch][client]: u_i in [0, 1); among equals the smaller goes first
     policy: str
+    reserve: bool = False  # start only with the energy to send as well, and in time to arrive in the epoch
     k: int = 10
     choice: str = "top-k"  # or 'sample' (vaoi)
     reset: str = "selected"  # or 'aggregated' (vaoi, oldest)
@@ -202,6 +203,11 @@ def may_start(case: Case, client: Client, i: int, uploads_now: bool) -> bool:
 
 def policy_starts(case: Case, client: Client, i: int, slot_in_epoch: int) -> bool:
     """Whether the policy takes a start that the world allows. Counts FedBacys-Odd's chances."""
+    if case.reserve or case.policy == "reserve":
+        if client.battery < case.train_cost[i] + case.transmit_cost:
+            return False  # it could train, but not send
+        if slot_in_epoch + case.train_cost[i] > case.slots_per_epoch - 1:
+            return False  # the slots s ... s+κ-1 train, so slot s+κ could send, and the epoch is over by then
     if case.policy in ("fedbacys", "fedbacys-odd"):
         if slot_in_epoch != start_slot(case, client, i):
             return False
@@ -263,7 +269,7 @@ def client_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
     everyone = list(range(case.clients))
     tie = case.tie[t]
 
-    if case.policy in ("fedavg", "unlimited"):  # reading 17
+    if case.policy in ("fedavg", "unlimited", "reserve"):  # reading 17
         return flags(case, everyone)
 
     if case.policy in ("fedbacys", "fedbacys-odd"):
