@@ -57,11 +57,12 @@ def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:
 
 
 def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    invoke(app, "run", "--set", "epochs=3", "--set", "learning.mode=train", "--out", str(run))
+    run, asked = tmp_path / "run", ("--set", "learning.client_eval_every=2")
+    invoke(app, "run", "--set", "epochs=3", "--set", "learning.mode=train", *asked, "--out", str(run))
     summary = json.loads((run / "summary.json").read_text())
     assert set(names("metrics.md", "summary.json")) == set(summary)
     assert names("metrics.md", "events.parquet") == pq.read_schema(run / "events.parquet").names
+    assert names("metrics.md", "client_scores.parquet") == pq.read_schema(run / "client_scores.parquet").names
     assert names("metrics.md", "clients.parquet") == pq.read_schema(run / "clients.parquet").names
     kinds = (DOCS / "metrics.md").read_text().split("The kinds, in their order")[1].split("## clients.parquet")[0]
     described = re.findall(r"^- `(\w+)`(?:, `(\w+)`)?", kinds, re.MULTILINE)

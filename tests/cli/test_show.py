@@ -20,6 +20,7 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         "data.name",
         "data.partition",
         "model.name",
+        "objective.name",
         "aggregation.name",
         "staleness.name",
         "output.trackers",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flwr.app import Context, RecordDict
+from flwr.app import Context, Message, MessageType, RecordDict
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
@@ -19,7 +19,7 @@ from fallow.flower.node.memory import KEPT, MEMORY, directory_of, load_memory
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import MessageError, Named, to_array_record, to_bytes, version_of
-from fallow.flower.wire.messages import Order, Query
+from fallow.flower.wire.messages import Order, Query, to_records
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.policies.fedbacys import FedBacys
@@ -319,3 +319,18 @@ def test_a_user_s_own_model_data_and_meter_learn(tmp_path: Path) -> None:
     rounds = strategy.federation.rounds
     assert [row["updates"] for row in rounds] == [2] * 6
     assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2
+
+
+def test_a_node_without_samples_says_so(tmp_path: Path) -> None:
+    def nothing(_context: Context) -> LocalData:
+        return LocalData(np.zeros((0, 1, 8, 8), dtype=np.float32), np.zeros(0, dtype=np.int64), 3)
+
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    app = client_app(model, nothing, Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = Message(to_records(Query(FEDERATION, 0, "v", "none", ideal=False)), 0, MessageType.QUERY)
+    reply = grid.deliver(asked)
+    assert reply is not None
+    assert "The node 'roof' has no samples, and it needs at least one" in reply.error.reason
