@@ -249,10 +249,10 @@ def test_a_policy_that_starts_slot_by_slot_must_be_known_to_the_node(node: Node)
 
 def fedbacys_node(root: Path, level: float) -> tuple[Node, Order]:
     """A node with two slots, and an order under which it may start in the second."""
-    policy = FedBacys(groups=2)
+    policy = FedBacys(groups=2, turns="deadline")
     node = Node("me", _parts(EXPERIMENT.to_toml()).task(1), Metered(lambda: level, slots_per_epoch=2), root, policy)
     own = policy.init(1)
-    own.start_slot[0] = 1
+    own.start_slot[0], own.slots[0] = 1, 1
     return node, order(node, policy=repr(policy), memory=to_bytes(to_arrays(own)), slots_per_epoch=2)
 
 
@@ -268,8 +268,7 @@ def test_a_node_refuses_a_policy_that_counts_other_slots(tmp_path: Path) -> None
 def test_a_client_that_its_policy_held_back_does_not_blame_its_battery(tmp_path: Path) -> None:
     node, told = fedbacys_node(tmp_path / "full", 90.0)
     node.answer(query(node), model_of(node))
-    never = FedBacys(groups=2).init(1)
-    never.start_slot[0] = 7
+    never = FedBacys(groups=2, turns="deadline").init(1)  # its start slots have no length yet
     outcome, _ = node.obey(replace(told, memory=to_bytes(to_arrays(never))))
     assert outcome.declined == "the policy let it start in none of the slots in which its battery had enough"
     node, told = fedbacys_node(tmp_path / "empty", 7.0)

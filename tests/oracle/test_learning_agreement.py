@@ -13,7 +13,7 @@ from fallow.learning.training import plan_training
 from fallow.simulation.engine import Distances, Engine
 from fallow.simulation.epochs import OpenEpoch
 from fallow.simulation.world import World
-from tests.oracle.learning import Client, learn
+from tests.oracle.learning import Client, client_scores, learn
 
 
 def experiment(strategy: str, **settings) -> Experiment:
@@ -97,3 +97,8 @@ def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, pol
     start = torch.cat([p.detach().reshape(-1) for p in first.parameters()]).numpy()
     np.testing.assert_allclose(engine.learner.weights, final, atol=5e-5)
     assert np.abs(final - start).max() > 0.01
+    losses, accuracies = client_scores(model, clients)
+    recorded = engine.learner.evaluate_clients()
+    np.testing.assert_allclose(recorded.loss, losses, atol=2e-4)
+    assert recorded.accuracy.tolist() == accuracies
+    assert len(set(accuracies)) > 2

@@ -1,9 +1,6 @@
 """The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +8,12 @@ from numpy.typing import NDArray
 
 from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
+from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import evaluate
+from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.options import Compute, Strategy
 from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
-from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
@@ -42,6 +40,7 @@ class Learner:
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
         scores: The scores of the model that is handed out; None until it is evaluated.
+        client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
     """
 
@@ -59,13 +58,15 @@ class Learner:
         self.losses = np.full(clients, np.nan, dtype=np.float32)
         self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
+        self.client_scores: ClientScores | None = None
         self._offsets = logit_offsets(
             task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
         )
         self.data_sizes = task.data_sizes
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = Clock()
+        self.seconds = self._clock.seconds
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
@@ -189,7 +190,7 @@ class Learner:
             kept = self.task.average
             self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
         if not np.array_equal(self.handed_out, handed_out):
-            self.scores = None
+            self.scores, self.client_scores = None, None
 
     @property
     def handed_out(self) -> Weights:
@@ -202,6 +203,13 @@ class Learner:
             with self._clock("evaluate"):
                 self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
+
+    def evaluate_clients(self) -> ClientScores:
+        """Returns the scores of the same model on each client's own samples, evaluated once."""
+        if self.client_scores is None:
+            with self._clock("evaluate"):
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, self.task.shards)
+        return self.client_scores
 
     @property
     def state(self) -> LearningState:
@@ -231,7 +239,7 @@ class Learner:
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
         self.losses, self.mean_weights = state.losses, state.mean_weights
-        self.scores = state.scores
+        self.scores, self.client_scores = state.scores, None
         self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
@@ -240,9 +248,3 @@ class Learner:
         task = self.task
         plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
-
-    @contextmanager
-    def _clock(self, work: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[work] += time.perf_counter() - begin

@@ -79,6 +79,9 @@ def estimate_seconds(experiment: Experiment) -> float:
     new_models = sum(record.uploads > 0 for record in records)
     evaluations = -(-experiment.epochs // experiment.learning.eval_every)
     trainings = sum(record.starts for record in records)
+    of_clients = _timed(learner.evaluate_clients)
+    every = experiment.learning.client_eval_every or experiment.epochs
+    seconds += -(-experiment.epochs // every) * of_clients
     return seconds + trainings * training + new_models * probe + evaluations * evaluation
 
 
