@@ -28,6 +28,7 @@ from fallow.runs.layout import (
     EVENT_PARTS,
     MODEL,
     PART_FOLDERS,
+    ROWS,
     SCORE_PARTS,
     SUMMARY,
     check_free,
@@ -46,7 +47,7 @@ from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
 from fallow.state import pack, unpack
-from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
+from fallow.storage.checkpoints import CheckpointFile
 from fallow.storage.files import write_atomically
 from fallow.storage.locks import hold
 from fallow.trackers import Row, TrackedRun
@@ -112,6 +113,7 @@ class OpenRun:
         self.totals = Totals()
         self._columns = columns(engine.classes)
         self._config = engine.experiment.to_toml().encode()
+        self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)
 
     def begin(self, *, overwrite: bool, again: bool) -> None:
@@ -142,7 +144,7 @@ class OpenRun:
             RunDirectoryError: The files do not fit the checkpoint.
         """
         check_links(self.directory)
-        arrays, notes = read_checkpoint(self.directory / CHECKPOINT)
+        arrays, notes = self._checkpoint_file.read()
         self._config = (self.directory / CONFIG).read_bytes()
         if notes["config"] != hashlib.sha256(self._config).hexdigest():
             raise RunDirectoryError(
@@ -201,7 +203,7 @@ class OpenRun:
             "score_parts": count_parts(self.directory / SCORE_PARTS),
             "totals": totals,
         }
-        write_checkpoint(self.directory / CHECKPOINT, arrays, notes)
+        self._checkpoint_file.write(arrays, notes)
 
     def _cut_back(self, table_bytes: int) -> None:
         """Removes what was written after the checkpoint, so that no row is lost or doubled."""
