@@ -68,8 +68,10 @@ def test_statistics_are_the_last_numbers_of_the_weights_and_survive_the_round() 
 
 
 def test_statistics_are_averaged_like_weights() -> None:
-    updates = [Update(0, 0, np.array([1, 0.4], np.float32), 10), Update(1, 0, np.array([3, 0.8], np.float32), 30)]
-    _, weights = aggregate(Received(), Received().init(2, np.array([10, 30])), np.zeros(2, np.float32), updates)
+    zero = np.zeros(2, np.float32)
+    first, second = np.array([1, 0.4], np.float32), np.array([3, 0.8], np.float32)
+    updates = [Update(0, 0, first, zero, 10), Update(1, 0, second, zero, 30)]
+    _, weights = aggregate(Received(), Received().init(2, np.array([10, 30])), zero, updates)
     np.testing.assert_allclose(weights, [2.5, 0.7], rtol=1e-6)
 
 
