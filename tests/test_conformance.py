@@ -12,6 +12,11 @@ import torch
 from fallow.aggregation import AGGREGATIONS, STALENESS, Update, aggregate
 from fallow.aggregation.absent import All
 from fallow.aggregation.buffered import Buffered
+from fallow.aggregation.fedasync import FedAsync
+from fallow.aggregation.fedbuff import FedBuff
+from fallow.aggregation.fedopt import FedOpt
+from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
 from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial
@@ -28,15 +33,25 @@ from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
 from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
 from fallow.energy.base import unit_rows
-from fallow.models import MODELS, Auto, PaperCNN, SmallCNN
+from fallow.errors import ConfigError
+from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
 from fallow.objectives import OBJECTIVES, BalancedSoftmax, CrossEntropy, FedLC, logit_offsets
 from fallow.policies import (
+    EAFL,
     POLICIES,
+    BatteryWeighted,
+    CyCP,
     FedAvg,
     FedBacys,
     FedBacysOdd,
+    FedZero,
+    Foresight,
     FullestBattery,
+    GulerYener,
+    LabelBalanced,
     Oldest,
+    Oort,
+    PowerOfChoice,
     RandomK,
     Reserve,
     RoundRobin,
@@ -61,6 +76,15 @@ POLICY_ROWS = {
     "unlimited": Unlimited(),
     "vaoi-parameters": VAoIParameters(k=3),
     "reserve": Reserve(),
+    "oort": Oort(k=3),
+    "power-of-choice": PowerOfChoice(k=3, d=5),
+    "eafl": EAFL(k=3),
+    "fedzero": FedZero(k=3),
+    "guler-yener": GulerYener(),
+    "cycp": CyCP(k=3, groups=2),
+    "battery-weighted": BatteryWeighted(k=3),
+    "label-balanced": LabelBalanced(k=3, pool=4),
+    "foresight": Foresight(k=3),
 }
 ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
 DATASET_ROWS = {
@@ -71,13 +95,38 @@ DATASET_ROWS = {
     "sensors": Sensors(samples=60, test_samples=20, clients=5),
 }
 PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass(), "natural": Natural()}
-MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
+MODEL_ROWS = {
+    "auto": Auto(),
+    "paper-cnn": PaperCNN(width=0.125),
+    "small-cnn": SmallCNN(),
+    "mlp": MLP(hidden=(8,)),
+    "signal-cnn": SignalCNN(width=0.25),
+    "resnet18-gn": ResNet18GN(width=0.0625),
+}
+INPUT_SHAPES = {
+    "auto": [(12,), (3, 24), (1, 8, 8), (3, 32, 32)],
+    "paper-cnn": [(3, 32, 32)],
+    "small-cnn": [(3, 32, 32)],
+    "mlp": [(12,), (3, 24), (3, 32, 32)],
+    "signal-cnn": [(3, 24), (1, 9)],
+    "resnet18-gn": [(3, 32, 32), (1, 28, 28)],
+}
 OBJECTIVE_ROWS = {
     "cross-entropy": CrossEntropy(),
     "balanced-softmax": BalancedSoftmax(),
     "fedlc": FedLC(),
 }
-AGGREGATION_ROWS = {"received": Received(), "all": All(), "shrinkage": Shrinkage(), "buffered": Buffered(m=2)}
+AGGREGATION_ROWS = {
+    "received": Received(),
+    "all": All(),
+    "shrinkage": Shrinkage(),
+    "buffered": Buffered(m=2),
+    "fedasync": FedAsync(),
+    "fedbuff": FedBuff(k=2),
+    "fedopt": FedOpt(),
+    "mifa": Mifa(),
+    "fedvarp": FedVarp(),
+}
 STALENESS_ROWS = {"constant": Constant(), "polynomial": Polynomial(), "hinge": Hinge(), "discard": Discard()}
 TRACKER_ROWS = {"tensorboard": TensorBoard, "mlflow": MLflow}
 
@@ -155,10 +204,13 @@ def test_a_partition_gives_everyone_some_and_nothing_twice(partition: Any) -> No
         np.testing.assert_array_equal(part, again)
 
 
-@pytest.mark.parametrize("model", MODEL_ROWS.values(), ids=MODEL_ROWS)
-def test_a_model_turns_images_into_logits(model: Any) -> None:
-    module = model.build((3, 32, 32), 7)
-    assert module(torch.zeros(2, 3, 32, 32)).shape == (2, 7)
+@pytest.mark.parametrize("name", MODEL_ROWS)
+def test_a_model_turns_inputs_of_its_shapes_into_logits_and_refuses_others(name: str) -> None:
+    for shape in INPUT_SHAPES[name]:
+        assert MODEL_ROWS[name].build(shape, 7)(torch.zeros(2, *shape)).shape == (2, 7)
+    if name != "mlp":
+        with pytest.raises(ConfigError, match=r"The model '[a-z0-9-]+' takes .*; the data has inputs of shape \(3, 2"):
+            MODEL_ROWS[name].build((3, 2), 7)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVE_ROWS.values(), ids=OBJECTIVE_ROWS)
@@ -172,8 +224,9 @@ def test_an_objective_shifts_logits_by_numbers_that_a_loss_can_use(objective: An
 @pytest.mark.parametrize("rule", AGGREGATION_ROWS.values(), ids=AGGREGATION_ROWS)
 def test_an_aggregation_stays_between_the_model_and_its_updates(rule: Any) -> None:
     sizes = np.array([10, 30])
-    updates = [Update(0, 0, np.array([2.0, 2.0], dtype=np.float32), 10), Update(1, 0, np.ones(2, np.float32), 30)]
-    _, weights = aggregate(rule, rule.init(2, sizes), np.zeros(2, dtype=np.float32), updates)
+    start = np.zeros(2, dtype=np.float32)
+    updates = [Update(0, 0, start + 2, start, data_size=10), Update(1, 0, start + 1, start, data_size=30)]
+    _, weights = aggregate(rule, rule.init(2, sizes), start, updates)
     assert weights.dtype == np.float32
     assert np.all((weights > 0) & (weights <= 2))
 

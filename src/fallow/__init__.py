@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fallow import data as data
     from fallow import energy as energy
     from fallow import models as models
+    from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.experiment import Experiment as Experiment
     from fallow.policies.check import check_policy as check_policy
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fallow.runs.execute import resume as resume
     from fallow.runs.execute import run as run
     from fallow.simulation.engine import Engine as Engine
+    from fallow.study.bench.benchmark import bench as bench
     from fallow.study.load import load as load
     from fallow.study.sweep import compare as compare
     from fallow.study.sweep import sweep as sweep
@@ -35,12 +37,14 @@ _load, __dir__, __all__ = load_on_first_use(
         "Engine": "fallow.simulation.engine",
         "Experiment": "fallow.experiment",
         "aggregation": "fallow.aggregation",
+        "bench": "fallow.study.bench.benchmark",
         "check_policy": "fallow.policies.check",
         "compare": "fallow.study.sweep",
         "data": "fallow.data",
         "energy": "fallow.energy",
         "load": "fallow.study.load",
         "models": "fallow.models",
+        "objectives": "fallow.objectives",
         "policies": "fallow.policies",
         "report": "fallow.reports.output",
         "resume": "fallow.runs.execute",

@@ -30,6 +30,8 @@ class Purpose(StrEnum):
     WEIGHTS = "weights"
     BATCHES = "batches"
     PROBE = "probe"
+    DROPOUT = "dropout"
+    FORECAST = "forecast"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:

@@ -107,6 +107,7 @@ def test_data_list_prints_every_dataset(tmp_path: Path) -> None:
         "synthetic": "ready",
         "cifar10": "not fetched",
         "fashion-mnist": "not fetched",
+        "sensors": "ready",
     }
     assert all(about["what"] for about in found["datasets"].values())
 

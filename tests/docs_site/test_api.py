@@ -10,6 +10,7 @@ from fallow.aggregation import AGGREGATIONS, STALENESS
 from fallow.data import DATASETS, PARTITIONS
 from fallow.energy import ENERGY_MODELS
 from fallow.models import MODELS
+from fallow.objectives import OBJECTIVES
 from fallow.policies import POLICIES
 from tests.docs_site.reader import DOCS, blocks
 
@@ -18,6 +19,7 @@ ROOMS = {
     "energy": [ENERGY_MODELS],
     "data": [DATASETS, PARTITIONS],
     "models": [MODELS],
+    "objectives": [OBJECTIVES],
     "aggregation": [AGGREGATIONS, STALENESS],
 }
 DOOR = (DOCS / "api.md").read_text(encoding="utf-8")
@@ -36,6 +38,7 @@ def test_every_public_name_is_in_the_reference_with_an_example(name: str) -> Non
 def test_the_reference_has_what_runs_and_studies_offer() -> None:
     assert re.search(r"^::: fallow\.runs\.run\.Run$", DOOR, re.MULTILINE)
     assert re.search(r"^::: fallow\.study\.study\.Study$", DOOR, re.MULTILINE)
+    assert re.search(r"^::: fallow\.study\.bench\.result\.Bench$", DOOR, re.MULTILINE)
 
 
 @pytest.mark.parametrize("room", ROOMS)

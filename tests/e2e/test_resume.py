@@ -9,6 +9,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fallow.cli import app
@@ -68,12 +69,48 @@ def test_every_policy_resumes_to_the_same_bytes(policy: str, tmp_path: Path) -> 
     assert same_files(tmp_path / "whole", tmp_path / "cut")
 
 
-@pytest.mark.parametrize("rule", [{"name": "buffered", "m": 5}, {"name": "all"}, {"name": "shrinkage"}])
+RULES: list[dict[str, str | int]] = [
+    {"name": "buffered", "m": 5},
+    {"name": "buffered", "m": 5, "by": "changes"},
+    {"name": "all"},
+    {"name": "shrinkage", "by": "changes"},
+    {"name": "fedasync"},
+    {"name": "fedbuff", "k": 4},
+    {"name": "fedopt", "method": "momentum"},
+    {"name": "fedopt", "method": "yogi"},
+    {"name": "mifa"},
+    {"name": "mifa", "memory": "float16", "where": "disk"},
+    {"name": "fedvarp"},
+    {"name": "fedvarp", "memory": "float16"},
+    {"name": "fedvarp", "where": "disk"},
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
 def test_every_aggregation_resumes_to_the_same_bytes(rule: dict, tmp_path: Path) -> None:
     settings = TRAIN | {"aggregation": rule, "staleness": {"name": "polynomial"}}
     begin(tmp_path / "whole", 10, **settings)
     begin(tmp_path / "cut", 7, **settings)
     invoke(app, "resume", str(tmp_path / "cut"))
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.parametrize("strategy", ["spread", "stacked"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"name": "tests.oracle.networks:dropping"},
+        {"name": "tests.oracle.networks:batch_normalised"},
+        {"name": "tests.oracle.networks:batch_normalised", "keep_local": True},
+    ],
+    ids=["dropout", "batch normalisation", "statistics kept"],
+)
+def test_dropout_and_running_statistics_resume_to_the_same_bytes(model: dict, strategy: str, tmp_path: Path) -> None:
+    settings = TRAIN | {"model": model, "cost": {"train": [3, 6, 20] * 4}, "battery": {"capacity": 25}}
+    settings |= {"compute": {"strategy": strategy, "workers": 1}, "slots_per_epoch": 12}
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", 5, **settings)
+    invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
     assert same_files(tmp_path / "whole", tmp_path / "cut")
 
 
@@ -92,6 +129,33 @@ def test_clients_with_unequal_data_resume_to_the_same_bytes(data: dict, tmp_path
     begin(tmp_path / "cut", 5, **settings)
     invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
     assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_a_checkpoint_writes_only_the_changes_that_are_new(tmp_path: Path) -> None:
+    settings = TRAIN | {"aggregation": {"name": "mifa"}, "output": {"checkpoint_every": 1}}
+    engine = Engine(Experiment.parse(SETTINGS | settings))
+    rows, kept, written, updates = tmp_path / "run" / "rows", {}, 0, 0
+    with RunWriter(engine, tmp_path / "run") as run:
+        for _ in range(9):
+            (record,) = islice(engine, 1)
+            run.write([record])
+            now = {path.name: path.stat().st_ino for path in rows.glob("*")}
+            written += sum(inode != kept.get(name) for name, inode in now.items())
+            updates += record.aggregated
+            kept = now
+        assert 0 < written <= updates  # of two updates of a client in an epoch, one is remembered
+        assert len(kept) == np.count_nonzero(engine.learner.aggregation_state.rows.versions) > 3
+        run.write(engine)
+    assert not rows.exists()
+
+
+def test_a_change_that_is_lost_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "run", 7, **TRAIN, aggregation={"name": "fedvarp"})
+    next((tmp_path / "run" / "rows").iterdir()).unlink()
+    code, words = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
+    assert code == 2
+    assert "which the checkpoint needs, can't be read: No such file or directory" in words
+    assert words.count("\n") == 1
 
 
 def test_a_finished_run_says_so(tmp_path: Path) -> None:

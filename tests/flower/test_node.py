@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flwr.app import Context, RecordDict
+import torch
+from flwr.app import ArrayRecord, Context, Message, MessageType, RecordDict
+from torch import nn
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
@@ -19,7 +21,7 @@ from fallow.flower.node.memory import KEPT, MEMORY, directory_of, load_memory
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import MessageError, Named, to_array_record, to_bytes, version_of
-from fallow.flower.wire.messages import Order, Query
+from fallow.flower.wire.messages import Order, Query, to_records
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.policies.fedbacys import FedBacys
@@ -249,10 +251,10 @@ def test_a_policy_that_starts_slot_by_slot_must_be_known_to_the_node(node: Node)
 
 def fedbacys_node(root: Path, level: float) -> tuple[Node, Order]:
     """A node with two slots, and an order under which it may start in the second."""
-    policy = FedBacys(groups=2)
+    policy = FedBacys(groups=2, turns="deadline")
     node = Node("me", _parts(EXPERIMENT.to_toml()).task(1), Metered(lambda: level, slots_per_epoch=2), root, policy)
     own = policy.init(1)
-    own.start_slot[0] = 1
+    own.start_slot[0], own.slots[0] = 1, 1
     return node, order(node, policy=repr(policy), memory=to_bytes(to_arrays(own)), slots_per_epoch=2)
 
 
@@ -268,8 +270,7 @@ def test_a_node_refuses_a_policy_that_counts_other_slots(tmp_path: Path) -> None
 def test_a_client_that_its_policy_held_back_does_not_blame_its_battery(tmp_path: Path) -> None:
     node, told = fedbacys_node(tmp_path / "full", 90.0)
     node.answer(query(node), model_of(node))
-    never = FedBacys(groups=2).init(1)
-    never.start_slot[0] = 7
+    never = FedBacys(groups=2, turns="deadline").init(1)  # its start slots have no length yet
     outcome, _ = node.obey(replace(told, memory=to_bytes(to_arrays(never))))
     assert outcome.declined == "the policy let it start in none of the slots in which its battery had enough"
     node, told = fedbacys_node(tmp_path / "empty", 7.0)
@@ -319,3 +320,58 @@ def test_a_user_s_own_model_data_and_meter_learn(tmp_path: Path) -> None:
     rounds = strategy.federation.rounds
     assert [row["updates"] for row in rounds] == [2] * 6
     assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2
+
+
+def test_a_user_s_own_model_may_drop_normalise_and_keep_its_statistics(tmp_path: Path) -> None:
+    def model() -> nn.Module:
+        torch.manual_seed(1)
+        layers = [nn.Flatten(), nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3)]
+        return nn.Sequential(*layers)
+
+    battery = Metered(lambda: 80.0)
+    app = client_app(model, toy(0), battery, sgd=SGD(lr=0.1), steps=5, keep_local=True, directory=tmp_path)
+    grid = LocalGrid(app, {number: {"identity": name} for number, name in enumerate(["roof", "cellar", "yard"])})
+    strategy = FallowStrategy(VAoI(k=2, mu=0.1), patience=0.0)
+    strategy.start(grid, ArrayRecord(model().state_dict()), 6)
+    assert strategy.federation is not None
+    rounds = strategy.federation.rounds
+    assert [row["updates"] for row in rounds] == [2] * 6
+    assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2
+    averaged = strategy.federation.model["2.running_mean"]
+    energy = battery.open(probes=True, ideal=False).state
+    kept = [load_memory(path.parent, energy).statistics for path in sorted(tmp_path.glob("*/*/memory.fallow"))]
+    assert len(kept) == 3
+    assert np.abs(averaged).max() > 0.1
+    assert all(own is not None and own.shape == (32,) and not np.array_equal(own[:16], averaged) for own in kept)
+
+
+def test_a_user_s_own_model_that_can_not_be_repeated_is_told_so(tmp_path: Path) -> None:
+    class Noisy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.out = nn.Linear(64, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.out(nn.functional.dropout(x.flatten(1), training=self.training))
+
+    app = client_app(Noisy, toy(0), Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = to_records(Query(FEDERATION, 0, "0" * 32, "none", ideal=False))
+    reply = grid.deliver(grid.create_message(asked, MessageType.QUERY, 0, "0"))
+    assert reply is not None
+    assert "gives other numbers for the same input the next time" in reply.error.reason
+
+
+def test_a_node_without_samples_says_so(tmp_path: Path) -> None:
+    def nothing(_context: Context) -> LocalData:
+        return LocalData(np.zeros((0, 1, 8, 8), dtype=np.float32), np.zeros(0, dtype=np.int64), 3)
+
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    app = client_app(model, nothing, Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = Message(to_records(Query(FEDERATION, 0, "v", "none", ideal=False)), 0, MessageType.QUERY)
+    reply = grid.deliver(asked)
+    assert reply is not None
+    assert "The node 'roof' has no samples, and it needs at least one" in reply.error.reason

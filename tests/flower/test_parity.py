@@ -9,6 +9,7 @@ import pytest
 from fallow.policies import POLICIES
 from tests.flower.federations import federate, simulated, small, weights
 
+NORMALISED: dict[str, Any] = {"name": "tests.oracle.networks:batch_normalised"}
 LONG: dict[str, Any] = {"slots_per_epoch": 5, "cost": {"train": 6}, "energy": {"p": 0.6}, "epochs": 14}
 
 
@@ -57,7 +58,18 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"data": {"sizes": "lognormal"}, "aggregation": {"name": "all"}},
         # Trainings longer than an epoch: orders without a model, and probes in the slot in which a training ends.
         LONG | {"policy": {"name": "random-k", "k": 2}, "aggregation": {"name": "buffered", "m": 3}},
+        LONG | {"policy": {"name": "fedavg"}, "aggregation": {"name": "received", "by": "changes"}},
+        LONG | {"policy": {"name": "fedavg"}, "aggregation": {"name": "fedbuff", "k": 3}},
+        LONG | {"policy": {"name": "random-k", "k": 4}, "aggregation": {"name": "fedvarp", "eta": 0.5}},
+        {"aggregation": {"name": "mifa", "eta": 0.5, "memory": "float16", "where": "disk"}},
+        {"aggregation": {"name": "fedopt", "method": "momentum", "eta": 0.3}, "cost": {"train": 8}},
+        {"aggregation": {"name": "fedasync"}, "staleness": {"name": "polynomial"}, "cost": {"train": 8}},
         LONG | {"policy": {"name": "vaoi-parameters", "k": 2, "threshold": 0.01}},
+        {"model": {"name": "tests.oracle.networks:dropping"}},
+        {"model": NORMALISED},
+        # Two trainings in an epoch, and trainings that end in the slot of a probe.
+        {"model": NORMALISED | {"keep_local": True}, "cost": {"train": 2}, "energy": {"p": 1.0}},
+        LONG | {"model": NORMALISED | {"keep_local": True}, "policy": {"mu": 0.2}, "sgd": {"lr": 0.1}},
     ],
     ids=str,
 )

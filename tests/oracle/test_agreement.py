@@ -15,11 +15,15 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.engine import Engine
 from fallow.simulation.world import World
 from tests.oracle.algorithms import Case, Trace, simulate
+from tests.oracle.selection import RULES
 
-CHOICE = ("top-k", "sample")
+CHOICE = ("top-k", "sample", "exp")
 RESET = ("selected", "aggregated")
-GROUPS = {"groups": range(1, 7), "grouping": ("battery", "fixed"), "turns": ("within-epoch", "across-epochs")}
-OURS = [policy for policy in POLICIES if policy != "vaoi-parameters"]  # without learning, that is vaoi
+TURNS = ("window", "deadline", "across-epochs")
+GROUPS = {"groups": range(1, 7), "grouping": ("battery", "fixed"), "turns": TURNS}
+# Without learning, vaoi-parameters is vaoi; the rules of the others are transcribed in tests/oracle/selection.py.
+ELSEWHERE = {"vaoi-parameters", *RULES}
+OURS = [policy for policy in POLICIES if policy not in ELSEWHERE]
 OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
     "vaoi": {"choice": CHOICE, "reset": RESET},
     "oldest": {"reset": RESET},
@@ -34,23 +38,30 @@ def some_world(policy: str, pick: Callable[[Sequence[Any]], Any]) -> Experiment:
     train = [pick(range(1, 10)) for _ in range(clients)]
     capacity = [cost + pick(range(5)) for cost in train]
     smallest = min(capacity)
+    slots = pick(range(1, 25))
+    transmit = pick(range(min(3, smallest) + 1))
+    reserve = pick((False, False, True)) and policy != "unlimited"
+    if reserve or policy == "reserve":  # else no client could ever start, which is an error
+        slots = max(slots, max(train) + 1)
+        capacity = [max(most, cost + transmit) for most, cost in zip(capacity, train, strict=True)]
     model = pick(("bernoulli", "tests.oracle.harvest:Bursts"))
     return Experiment.parse(
         {
             "seed": pick(range(2**63 - 1)),
             "clients": clients,
             "epochs": pick(range(1, 13)),
-            "slots_per_epoch": pick(range(1, 25)),
+            "slots_per_epoch": slots,
             "starts_per_epoch": pick(range(3)),
             "energy": {"model": model, "p": pick((0.0, 0.1, 0.5, 0.9, 1.0))},
             "battery": {"capacity": capacity, "initial": [pick(range(most + 1)) for most in capacity]},
             "cost": {
                 "train": train,
-                "transmit": pick(range(min(3, smallest) + 1)),
+                "transmit": transmit,
                 "probe": pick((0, 0, 1, min(2, smallest))),
             },
             "policy": {
                 "name": policy,
+                "reserve": reserve,
                 "k": pick(range(1, clients + 1)),
                 **{name: pick(values) for name, values in OPTIONS.get(policy, {}).items()},
             },
@@ -88,6 +99,7 @@ def as_case(experiment: Experiment) -> Case:
         ],
         tie=[stream(experiment.seed, Purpose.SELECT, epoch).random(clients).tolist() for epoch in range(epochs)],
         policy=experiment.policy.name,
+        reserve=experiment.policy.reserve,
         k=experiment.policy.options.get("k", 1),
         **options,
     )

@@ -61,7 +61,7 @@ def test_an_installed_policy_is_used_by_name(package: Path) -> None:
     done = fallow(package, *arguments)
     assert done.returncode == 0, done.stderr
     config = (package / "run" / "config.toml").read_text()
-    assert 'name = "sunny"\nlevel = 22\n' in config
+    assert 'name = "sunny"\nreserve = false\nlevel = 22\n' in config
 
 
 def test_one_that_can_not_be_loaded_is_one_sentence(package: Path) -> None:

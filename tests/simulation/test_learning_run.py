@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from fallow.aggregation import aggregate
 from fallow.errors import ConfigError, DataError
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
@@ -76,17 +77,17 @@ def test_scores_stand_in_the_epochs_that_evaluate_and_in_the_last() -> None:
 
 
 def test_an_unchanged_model_is_neither_probed_nor_evaluated_again(monkeypatch) -> None:
-    counts = {"evaluate": 0, "mean_features": 0}
+    counts = {"evaluate": 0, "probe": 0}
     for name in counts:
         work = getattr(__import__("fallow.learning.learner", fromlist=[name]), name)
 
-        def counted(*arguments, _work=work, _name=name):
+        def counted(*arguments, _work=work, _name=name, **options):
             counts[_name] += 1
-            return _work(*arguments)
+            return _work(*arguments, **options)
 
         monkeypatch.setattr(f"fallow.learning.learner.{name}", counted)
     rows = records(Engine(experiment(energy={"p": 0.0}, learning={"eval_every": 1})))
-    assert counts == {"evaluate": 1, "mean_features": 1}
+    assert counts == {"evaluate": 1, "probe": 1}
     assert len({row["f1"] for row in rows}) == 1
 
 
@@ -95,6 +96,25 @@ def test_whole_weights_are_held_only_for_updates_not_sent() -> None:
     for _ in engine:
         assert set(engine.learner.held) == set(np.flatnonzero(engine.world.state.committed))
         assert all(weights is None for weights in engine.learner.local)
+
+
+def test_an_update_carries_the_model_that_its_training_began_with(monkeypatch) -> None:
+    models, received = [], []
+
+    def spy(rule, state, weights, updates, staleness):
+        models.append(weights)
+        received.extend((len(models) - 1, update) for update in updates)
+        return aggregate(rule, state, weights, updates, staleness)
+
+    monkeypatch.setattr("fallow.learning.learner.aggregate", spy)
+    engine = Engine(experiment(cost={"train": 50}, battery={"capacity": 55}, energy={"p": 1.0}))
+    for _ in engine:
+        assert set(engine.learner.starts.epochs) == set(engine.learner.held)
+        assert set(engine.learner.starts.models) == set(engine.learner.starts.epochs.values())
+    assert any(update.staleness > 1 for _, update in received)
+    for epoch, update in received:
+        np.testing.assert_array_equal(update.start, models[epoch - update.staleness])
+        np.testing.assert_array_equal(update.change, update.weights - models[epoch - update.staleness])
 
 
 def test_the_state_between_epochs_is_all_there_is() -> None:
@@ -147,6 +167,14 @@ def test_the_measured_strategy_is_recorded() -> None:
         ({"data": {"name": "npz:nowhere.npz"}}, DataError, "nowhere.npz can't be read"),
         ({"model": {"name": "papercnn"}}, ConfigError, "There is no model 'papercnn'; did you mean 'paper-cnn'?"),
         ({"model": {"feature": "features.77"}}, ConfigError, "has no layer 'features.77'"),
+        ({"model": {"name": "signal-cnn"}}, ConfigError, "'signal-cnn' takes signals of shape (channels, length)"),
+        ({"model": {"name": "mlp", "hidden": [0]}}, ConfigError, "must be at least 1"),
+        ({"model": {"keep_local": True}}, ConfigError, "model.keep_local = true leaves running statistics at the cl"),
+        (
+            {"model": {"name": "tests.oracle.networks:batch_normalised"}, "data": {"samples_per_client": 1}},
+            ConfigError,
+            "Client 0 has 1 of the at least 2 samples that a batch needs with batch normalisation",
+        ),
         ({"aggregation": {"name": "shrink"}}, ConfigError, "did you mean 'shrinkage'?"),
         ({"sgd": {"lr": 0}}, ConfigError, "sgd.lr = 0 must be more than 0."),
         ({"compute": {"device": "cuda"}}, ConfigError, "finds no CUDA device here"),

@@ -64,6 +64,7 @@ class _Parts:
             sgd=experiment.sgd,
             probe_batch=probe_batch,
             first_moment=experiment.learning.first_moment,
+            keep_local=experiment.model.keep_local,
         )
 
 

@@ -1,81 +1,30 @@
 """The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
+from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
+from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import evaluate
-from fallow.learning.network import Network
-from fallow.learning.options import SGD, Compute, Strategy
-from fallow.learning.probe import (
-    Shards,
-    distances,
-    first_moments,
-    mean_features,
-    parameter_distances,
-    probe_batches,
-    shard_sizes,
-)
-from fallow.learning.samples import Samples
-from fallow.learning.state import LearningState, Scores, Trained
-from fallow.learning.training import plan_training
+from fallow.learning.evaluation import evaluate, evaluate_clients
+from fallow.learning.kept_statistics import KeptStatistics
+from fallow.learning.options import Compute, Strategy
+from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
+from fallow.learning.start_models import StartModels
+from fallow.learning.state import ClientScores, LearningState, Scores, Trained
+from fallow.learning.task import Task
+from fallow.learning.training import Training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
-from fallow.objectives import Objective, logit_offsets
+from fallow.objectives import logit_offsets
 from fallow.state import check_parts
 
 Starts = Sequence[tuple[int, NDArray[np.intp]]]
 """(slot, clients that start in it), by slot; the clients have shape (n,), intp."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is learned, and how.
-
-    Attributes:
-        seed: The seed of the run.
-        train: The training set.
-        test: The test set.
-        shards: Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64, none empty.
-        steps: κ_i, the steps of a training, shape (N,), int32.
-        network: The network, with w(0).
-        sgd: The options of a step.
-        objective: What clients minimise.
-        aggregation: The rule that combines updates into the next model.
-        staleness: How an update's age reduces its weight.
-        first_moment: h_i before the first training (reading 6).
-        probe_batch: Whether B_i is drawn for each new model (reading 11).
-        on_divergence: What to do with a training that produces numbers that are not finite.
-        probes: Whether distances between features are measured (Eq. 5); if not, no forward pass is made for them.
-        keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
-        average: The share of the running mean of the iterates that each epoch keeps; 0 hands out the newest model.
-    """
-
-    seed: int
-    train: Samples
-    test: Samples
-    shards: Shards
-    steps: NDArray[np.int32]
-    network: Network
-    sgd: SGD
-    objective: Objective
-    aggregation: AnyAggregation
-    staleness: Staleness
-    first_moment: Literal["infinite", "zero", "first-pass"]
-    probe_batch: Literal["fresh", "fixed"]
-    on_divergence: Literal["stop", "drop"]
-    probes: bool = True
-    keeps_local: bool = False
-    average: float = 0.0
 
 
 class Learner:
@@ -86,37 +35,42 @@ class Learner:
     Attributes:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
-        features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probed: What the probe of w(t) says; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
+        starts: The models that these trainings began with.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
+        kept: The clients' own running statistics (model.keep_local).
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
         scores: The scores of the model that is handed out; None until it is evaluated.
+        client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
     """
 
     def __init__(self, task: Task, compute: Compute) -> None:
-        self.task = task
+        self.task, clients = task, len(task.shards)
         self.workers = Workers(task.network, compute.workers)
-        clients = len(task.shards)
         self.weights = task.network.weights()
+        self.kept = KeptStatistics(task.network, keeps=task.own_statistics)
         first_moment = task.first_moment if task.probes else "infinite"
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
-        self.features: NDArray[np.float32] | None = None
+        self.probed: Probed | None = None
         self.held: dict[int, Trained] = {}
+        self.starts = StartModels()
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.losses = np.full(clients, np.nan, dtype=np.float32)
         self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
-        self._offsets = logit_offsets(
-            task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
-        )
-        self.data_sizes = shard_sizes(task.shards)
+        self.client_scores: ClientScores | None = None
+        labels = task.train.labels.cpu().numpy()
+        self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
+        self.data_sizes = task.data_sizes
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = Clock()
+        self.seconds = self._clock.seconds
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
@@ -125,13 +79,31 @@ class Learner:
         Args:
             epoch: t, for the draw of the probe batches.
         """
-        task = self.task
         with self._clock("probe"):
-            if self.features is None:
-                sizes = -(-self.data_sizes // task.steps)
-                batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
-                self.features = mean_features(self.workers, self.weights, task.train, batches)
-            return distances(self.features, self.moments)
+            return distances(self._probe(epoch).features, self.moments)
+
+    def probe_losses(self, epoch: int) -> NDArray[np.float32]:
+        """Returns the mean loss of each client's probe batch under w(t), shape (N,), float32.
+
+        Args:
+            epoch: t, for the draw of the probe batches.
+        """
+        with self._clock("probe"):
+            losses = self._probe(epoch).losses
+        if losses is None:
+            raise ValueError("The task does not measure losses in its probes.")
+        return losses
+
+    def _probe(self, epoch: int) -> Probed:
+        """Returns what the probe of w(t) says. A model is probed once, when it is new."""
+        task = self.task
+        if self.probed is None:
+            sizes = -(-self.data_sizes // task.steps)
+            batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
+            self.probed = probe(
+                self.workers, self.weights, task.train, batches, self.kept.by_client, losses=task.probes_losses
+            )
+        return self.probed
 
     def parameter_distances(self) -> NDArray[np.float32]:
         """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
@@ -143,25 +115,25 @@ class Learner:
 
         Args:
             starts: The clients that start in each slot.
-            epoch: t, for the error sentence.
+            epoch: t.
 
         Raises:
             DivergenceError: A training diverged, and `on_divergence` is "stop".
         """
         task = self.task
-        plans = [
-            plan_training(task.seed, i, slot, task.shards[i], int(task.steps[i]), self._offsets[i])
-            for slot, who in starts
-            for i in who.tolist()
-        ]
+        plans = [task.plan(i, slot, self._offsets[i]) for slot, who in starts for i in who.tolist()]
         if not plans:
             return float("nan")
+
+        def train(ready: list[Training]) -> list[Trained]:
+            return train_cohort(self.workers, self.strategy, self.weights, ready, task.train, task.sgd)
+
         with self._clock("train"):
-            cohort = train_cohort(self.workers, self.strategy, self.weights, plans, task.train, task.sgd)
+            cohort = self.kept.train(train, plans, self.held)
         for trained in cohort:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
-        self._cohort = {(trained.client, trained.slot): trained for trained in cohort}
+        self._cohort, self._epoch = {(trained.client, trained.slot): trained for trained in cohort}, epoch
         return float(np.mean([trained.loss for trained in cohort if trained.diverged_at is None] or [np.nan]))
 
     def start(self, client: int, slot: int) -> None:
@@ -172,6 +144,7 @@ class Learner:
             slot: The global slot in which its training starts.
         """
         self.held[client] = self._cohort.pop((client, slot))
+        self.starts.keep(client, self._epoch, self.weights)
 
     def finish(self, client: int) -> None:
         """Sets a client's h_i, after the last batch of its training (Alg. 1, lines 27-28).
@@ -183,6 +156,7 @@ class Learner:
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
             self.losses[client] = trained.rms_loss
+            self.kept.keep(trained)
             if self.task.keeps_local:
                 self.local[client] = trained.weights
 
@@ -193,10 +167,10 @@ class Learner:
             client: The client.
             staleness: How many epochs ago its training started.
         """
-        trained = self.held.pop(client)
+        trained, start = self.held.pop(client), self.starts.take(client)
         if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
             return None
-        return Update(client, trained.slot, trained.weights, int(self.data_sizes[client]), staleness)
+        return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
 
     def aggregate(self, updates: Sequence[Update]) -> None:
         """Replaces w(t) by w(t+1) (Alg. 1, lines 20-21).
@@ -213,12 +187,12 @@ class Learner:
             )
         handed_out = self.handed_out
         if not np.array_equal(weights, self.weights):
-            self.weights, self.features = weights, None
+            self.weights, self.probed = weights, None
         if self.mean_weights is not None:
             kept = self.task.average
             self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
         if not np.array_equal(self.handed_out, handed_out):
-            self.scores = None
+            self.scores, self.client_scores = None, None
 
     @property
     def handed_out(self) -> Weights:
@@ -232,6 +206,13 @@ class Learner:
                 self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
 
+    def evaluate_clients(self) -> ClientScores:
+        """Returns the scores of the same model on each client's own samples, evaluated once."""
+        if self.client_scores is None:
+            with self._clock("evaluate"):
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, self.task.shards)
+        return self.client_scores
+
     @property
     def state(self) -> LearningState:
         """Everything that the next epochs depend on. The arrays are not copied."""
@@ -239,9 +220,12 @@ class Learner:
         return LearningState(
             weights=self.weights,
             moments=self.moments,
-            features=self.features,
+            features=self.probed.features if self.probed else None,
+            probe_losses=self.probed.losses if self.probed else None,
             held=tuple(self.held.values()),
+            starts=self.starts,
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            statistics=self.kept.by_client,
             losses=self.losses,
             mean_weights=self.mean_weights,
             scores=self.scores,
@@ -254,22 +238,15 @@ class Learner:
         Args:
             state: The state. Its arrays belong to the learner from now on, which changes them.
         """
-        self.weights, self.moments, self.features = state.weights, state.moments, state.features
-        self.held = {trained.client: trained for trained in state.held}
+        self.weights, self.moments, self.losses, self.scores = state.weights, state.moments, state.losses, state.scores
+        self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
+        self.held, self.client_scores = {trained.client: trained for trained in state.held}, None
         self.local = [state.local.get(client) for client in range(len(self.local))]
-        self.losses, self.mean_weights = state.losses, state.mean_weights
-        self.scores = state.scores
+        self.kept.by_client, self.starts, self.mean_weights = state.statistics, state.starts, state.mean_weights
         self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
         clients = range(min(len(self.task.shards), 10))
-        task = self.task
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
-        return choose(self.workers, self.weights, plans, task.train, task.sgd)
-
-    @contextmanager
-    def _clock(self, work: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[work] += time.perf_counter() - begin
+        plans = [self.task.plan(i, 0, self._offsets[i]) for i in clients]
+        return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)

@@ -1,14 +1,17 @@
 """The probe: how far the global model's features have moved from those of each client's last training (Eq. 5)."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
+from fallow.learning.statistics import Statistics, with_statistics
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
@@ -62,6 +65,18 @@ def probe_batches(
     return batches
 
 
+class Probed(NamedTuple):
+    """What one forward pass of each client's probe batch says of a model.
+
+    Attributes:
+        features: v_i, the mean feature of the batch, shape (N, F), float32.
+        losses: The mean cross-entropy of the batch, shape (N,), float32; None where nobody asked for it.
+    """
+
+    features: Moments
+    losses: NDArray[np.float32] | None
+
+
 def mean_features(
     workers: Workers, weights: Weights, samples: Samples, batches: Sequence[NDArray[np.int64]]
 ) -> Moments:
@@ -76,19 +91,51 @@ def mean_features(
     Returns:
         Shape (N, F), float32.
     """
+    return probe(workers, weights, samples, batches, losses=False).features
 
-    def means(network: Network, clients: range) -> Moments:
-        network.load(weights)
+
+def probe(
+    workers: Workers,
+    weights: Weights,
+    samples: Samples,
+    batches: Sequence[NDArray[np.int64]],
+    statistics: Mapping[int, Statistics] | None = None,
+    *,
+    losses: bool,
+) -> Probed:
+    """Returns what one forward pass of each client's batch says of the weights.
+
+    Args:
+        workers: The threads that compute.
+        weights: w(t), shape (P,), float32.
+        samples: The training set.
+        batches: N arrays of indices into the training set, shape (|B_i|,), int64; none is empty.
+        statistics: The running statistics of clients that have their own, shape (P − T,), float32, by client.
+        losses: Whether the losses are wanted too.
+    """
+
+    def means(network: Network, clients: range) -> tuple[Moments, NDArray[np.float32]]:
+        own = statistics.get(clients.start) if statistics else None  # then every part is one client
+        network.load(with_statistics(weights, own))
         chosen = batches[clients.start : clients.stop]
-        with torch.inference_mode():
-            features = network.forward(samples.batch(np.concatenate(chosen))[0])[1].cpu().numpy()
         counts = np.array([len(batch) for batch in chosen])
-        sums = np.add.reduceat(features, np.cumsum(counts) - counts, axis=0, dtype=np.float64)
-        return np.asarray(sums / counts[:, None], dtype=np.float32)
+        with torch.inference_mode():
+            inputs, labels = samples.batch(np.concatenate(chosen))
+            logits, seen = network.forward(inputs)
+            each = cross_entropy(logits, labels, reduction="none")[:, None] if losses else seen[:, :0]
+        return _means(seen, counts), _means(each, counts).reshape(len(chosen) if losses else 0)
 
-    return np.concatenate(
-        workers.map(means, _parts([len(batch) for batch in batches], workers.network.samples_at_once))
-    )
+    at_once = 1 if statistics else workers.network.samples_at_once
+    parts = workers.map(means, _parts([len(batch) for batch in batches], at_once))
+    features, mean_losses = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Probed(features, mean_losses if losses else None)
+
+
+def _means(values: Tensor, counts: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Returns the mean of each client's rows, shape (clients, columns), float32."""
+    starts = np.cumsum(counts) - counts
+    sums = np.add.reduceat(values.cpu().numpy(), starts, axis=0, dtype=np.float64)
+    return np.asarray(sums / counts[:, None], dtype=np.float32)
 
 
 def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.learning.start_models import StartModels
 from fallow.models.weights import Weights
 
 
@@ -61,6 +62,19 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
+class ClientScores:
+    """The scores of one model on each client's own samples.
+
+    Attributes:
+        loss: The mean cross-entropy over a client's samples, shape (N,), float64; NaN for a client without samples.
+        accuracy: The share of them that are classified correctly, shape (N,), float64; NaN in the same cases.
+    """
+
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class LearningState:
     """Everything that the next epochs of learning depend on.
 
@@ -68,8 +82,11 @@ class LearningState:
         weights: w(t), shape (P,), float32.
         moments: h_i, shape (N, F), float32, NaN for none.
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
+        probe_losses: The mean loss of each probe batch, shape (N,), float32; None where it is not measured.
         held: The results of trainings whose update is not sent yet.
+        starts: The models that these trainings began with.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
+        statistics: The running statistics of each client that keeps its own, shape (P − T,), float32, by client.
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
@@ -80,8 +97,11 @@ class LearningState:
     weights: NDArray[np.float32]
     moments: NDArray[np.float32]
     features: NDArray[np.float32] | None
+    probe_losses: NDArray[np.float32] | None
     held: tuple[Trained, ...]
+    starts: StartModels
     local: dict[int, NDArray[np.float32]]
+    statistics: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
     mean_weights: NDArray[np.float32] | None
     scores: Scores | None

@@ -130,7 +130,10 @@ class EpochView:
 
     @property
     def mean_harvest(self) -> NDArray[np.float64]:
-        """Units that each client harvested a slot, the mean over all slots so far, shape (N,), float64."""
+        """Units that each client harvested a slot, the mean over all epochs before this one, shape (N,), float64.
+
+        In the first epoch nothing is known of it: 0 for everyone.
+        """
         return _declared(self.known.mean_harvest, "mean_harvest")
 
     @property

@@ -18,6 +18,7 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.ages import recorded_ages
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch, OpenEpoch
+from fallow.simulation.knowledge import Knowledge
 from fallow.simulation.lessons import Learnt, learn
 from fallow.simulation.records import EpochRecord, with_ages
 from fallow.simulation.run_state import RunState
@@ -52,6 +53,7 @@ class Engine:
         age_delivered: Version ages, reset when an update is received, shape (N,), int32.
         delivered: Clients whose update was received in the epoch before, shape (N,), bool.
         energy_total: Units consumed so far.
+        knowledge: What is gathered for the policy beyond batteries.
     """
 
     def __init__(self, experiment: Experiment, *, workers: int | None = None) -> None:
@@ -79,6 +81,7 @@ class Engine:
                 experiment,
                 self.world.physics.train_cost,
                 probes=self.ages == "features",
+                probes_losses=self.needs.probe_loss,
                 keeps_local=self.needs.distance == "parameters",
                 workers=workers,
             )
@@ -90,6 +93,7 @@ class Engine:
         self.age_delivered = np.zeros(experiment.clients, dtype=np.int32)
         self.delivered = np.zeros(experiment.clients, dtype=np.bool_)
         self.energy_total = 0
+        self.knowledge = Knowledge(self.needs, experiment, self._harvest)
         self._unknown = np.broadcast_to(np.float32(np.nan), experiment.clients)
         self._significant = np.broadcast_to(np.float32(np.inf), experiment.clients)
 
@@ -103,16 +107,18 @@ class Engine:
         Args:
             watch: Called at the end of every slot, with the slot and the world.
         """
+        self.knowledge.before(self.epoch, self.world.state.harvested)
         opened = self.world.open_epoch(  # lines 2-12, in the epoch's first slot
             self.epoch,
             self._harvest(self.epoch),
-            record_events=self.experiment.output.events or self.learner is not None,
+            record_events=self.experiment.output.events or self.learner is not None or self.needs.participation,
             slot_by_slot=watch is not None,
         )
         distances = self._probe(opened)  # Alg. 2, lines 7-8: M_i
         selected = self._select(opened, distances.policy)  # line 13
         lived = self.world.run_slots(opened, selected, self.asked.start, watch)  # lines 3-9 and 14-18, in every slot
-        learnt = learn(self.learner, lived, self.epoch, evaluate=self._evaluates)  # lines 7, 18 and 20-21
+        learnt = learn(self.learner, lived, self.epoch, self.experiment)  # lines 7, 18 and 20-21
+        self.knowledge.after(self.epoch, lived.selected, learnt.delivered, lived.events)
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)
         self.epoch += 1
@@ -134,12 +140,6 @@ class Engine:
         return self.learner.task.network.classes if self.learner else None
 
     @property
-    def _evaluates(self) -> bool:
-        """Whether the model is evaluated at this epoch's end."""
-        done = self.epoch + 1
-        return done == self.experiment.epochs or done % self.experiment.learning.eval_every == 0
-
-    @property
     def state(self) -> RunState:
         """The whole state of the run; its arrays are the run's own, so write it down before the next epoch."""
         check_parts("policy", self.asked.memory, self.asked.first)
@@ -151,6 +151,7 @@ class Engine:
             delivered=self.delivered,
             world=self.world.state,
             policy=self.asked.memory,
+            participation=self.knowledge.participation,
             learning=self.learner.state if self.learner else None,
         )
 
@@ -165,6 +166,7 @@ class Engine:
         self.delivered = state.delivered
         self.world = World(self.world.physics, state.world)
         self.asked.memory = state.policy
+        self.knowledge.participation = state.participation
         if self.learner and state.learning:
             self.learner.restore(state.learning)
 
@@ -217,6 +219,7 @@ class Engine:
             unsent=frozen_copy(world.unsent(opened.slot)),
             distance=frozen_copy(known),
             delivered=frozen_copy(self.delivered),
+            known=self.knowledge.gather(self.epoch, opened.paid, self.learner),
         )
         return self.asked.select(view, stream(self.experiment.seed, Purpose.SELECT, self.epoch))
 

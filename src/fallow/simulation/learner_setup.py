@@ -6,9 +6,11 @@ from numpy.typing import NDArray
 from fallow.data import Dataset, checked_dataset, divide
 from fallow.data.partitions import Parts
 from fallow.experiment import Experiment
-from fallow.learning.learner import Learner, Task
-from fallow.learning.network import build_network, check_device
+from fallow.learning.device import check_device
+from fallow.learning.learner import Learner
+from fallow.learning.network import build_network
 from fallow.learning.samples import samples_from_arrays
+from fallow.learning.task import Task
 
 
 def build_learner(
@@ -16,6 +18,7 @@ def build_learner(
     train_cost: NDArray[np.int32],
     *,
     probes: bool = True,
+    probes_losses: bool = False,
     keeps_local: bool = False,
     workers: int | None = None,
 ) -> Learner:
@@ -25,6 +28,7 @@ def build_learner(
         experiment: What is run.
         train_cost: κ_i, shape (N,), int32.
         probes: Whether distances between features are measured (Eq. 5).
+        probes_losses: Whether losses are measured in the same forward pass.
         keeps_local: Whether clients keep their last model, for distances between parameters (Eq. 2).
         workers: In place of compute.workers.
     """
@@ -59,7 +63,9 @@ def build_learner(
         probe_batch=experiment.learning.probe_batch,
         on_divergence=experiment.learning.on_divergence,
         probes=probes,
+        probes_losses=probes_losses,
         keeps_local=keeps_local,
+        own_statistics=experiment.model.keep_local,
         average=experiment.learning.average,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.learning.state import LearningState
+from fallow.simulation.participation import Participation
 from fallow.simulation.world_state import WorldState
 
 
@@ -22,6 +23,7 @@ class RunState:
         delivered: Clients whose update was received in the epoch before, shape (N,), bool.
         world: Batteries and what their owners do.
         policy: The memory of the policy.
+        participation: Who took part and delivered; None where the policy does not need it.
         learning: The model and the clients' memories; None in an energy-only run.
     """
 
@@ -32,4 +34,5 @@ class RunState:
     delivered: NDArray[np.bool_]
     world: WorldState
     policy: Any
+    participation: Participation | None
     learning: LearningState | None

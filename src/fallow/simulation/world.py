@@ -135,7 +135,7 @@ class World:
     def _run_real_slots(self, opened: OpenEpoch, selected: Mask, start: StartHook | None, watch: Watch | None) -> None:
         """Steps 1 to 3 and 5 of every slot; the first has had its steps 1 to 4."""
         physics, course, sent = self.physics, opened.course, opened.sent
-        limit = physics.starts_per_epoch
+        limit, costs = physics.starts_per_epoch, (physics.slots_per_epoch, physics.train_cost, physics.transmit_cost)
         chances = np.where(selected, limit, 0) if limit else selected  # what is left of each client's starts
         may_start = selected & ~self.state.committed
         may_start[sent] = False
@@ -147,14 +147,7 @@ class World:
             ready = self.state.battery >= physics.train_cost
             ready &= may_start
             if start is not None:
-                view = SlotView(
-                    slot_in_epoch,
-                    frozen_copy(self.state.battery),
-                    frozen_copy(ready),
-                    physics.slots_per_epoch,
-                    physics.train_cost,
-                    physics.transmit_cost,
-                )
+                view = SlotView(slot_in_epoch, frozen_copy(self.state.battery), frozen_copy(ready), *costs)
                 ready &= checked_mask(start(view), physics.clients, "start")
             started = ready.nonzero()[0]
             if started.size:

@@ -7,7 +7,7 @@ PART = ".part"
 """The ending of the name of a file that is being written."""
 
 
-def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> None:
+def write_atomically(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:
     """Writes a file in one step: after a failure, the old file is there, or none.
 
     Args:
@@ -32,7 +32,19 @@ def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> Non
         raise
     if not durable:
         return
-    directory = os.open(path.parent, os.O_RDONLY)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes what was renamed or removed in a folder survive a loss of power.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        OSError: It can't be opened.
+    """
+    directory = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:

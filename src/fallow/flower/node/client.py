@@ -24,6 +24,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.models import check_repeatable
 from fallow.policies import AnyPolicy
 from fallow.rng import Purpose, stream
 
@@ -42,8 +43,8 @@ class LocalData:
     """The samples of one node.
 
     Attributes:
-        x: Shape (n, C, …), uint8 or float32.
-        y: Shape (n,), int64, from 0.
+        x: Shape (n, C, …), or (n, D) for vectors, uint8 or float32.
+        y: Shape (n,), int64, from 0; at least one.
         classes: K, over all nodes.
         mean: The mean of each channel, of x/255 where x is uint8. One number stands for all channels.
         std: The standard deviation of each channel, of x/255 where x is uint8. One number stands for all channels.
@@ -64,6 +65,7 @@ def client_app(
     sgd: SGD | None = None,
     steps: int = 20,
     feature: str = "softmax",
+    keep_local: bool = False,
     seed: int = 0,
     policy: AnyPolicy | None = None,
     directory: Path | None = None,
@@ -77,7 +79,8 @@ def client_app(
         sgd: How a step is made.
         steps: κ: the batches of one training, a pass over the samples.
         feature: What the probe compares (reading 10).
-        seed: Of the order of samples.
+        keep_local: Whether the node trains and probes with its own running statistics of batch normalisation.
+        seed: Of the order of samples and the masks of dropout.
         policy: The server's policy, if it decides slot by slot who starts (FedBacys).
         directory: Where memories are kept; the node config's `fallow-dir` goes before it.
     """
@@ -85,6 +88,10 @@ def client_app(
     def node(context: Context) -> Node:
         local = data(context)
         identity = identity_of(context)
+        if not len(local.y):
+            raise NodeError(
+                f"The node '{identity}' has no samples, and it needs at least one; give it some, or stop it."
+            )
         number = int.from_bytes(sha256(identity.encode()).digest()[:7], "little")
         shard = np.arange(len(local.y))
         size = -(-len(shard) // steps)
@@ -92,15 +99,19 @@ def client_app(
         def probe_batch(epoch: int) -> NDArray[np.int64]:
             return stream(seed, Purpose.PROBE, epoch, number).permutation(len(shard))[:size]
 
+        shape = tuple(local.x.shape[1:])
+        network = Network(model(), shape, local.classes, feature)
+        check_repeatable(network.module, shape)
         task = ClientTask(
             number=number,
             seed=seed,
-            workers=Workers(Network(model(), tuple(local.x.shape[1:]), local.classes, feature), 1),
+            workers=Workers(network, 1),
             samples=samples_from_arrays(local.x, local.y, local.mean, local.std),
             shard=shard,
             steps=steps,
             sgd=sgd or SGD(),
             probe_batch=probe_batch,
+            keep_local=keep_local,
         )
         own = battery(context) if callable(battery) else battery
         return Node(identity, task, own, directory_for(context, directory), policy)

@@ -13,6 +13,7 @@ from fallow.learning.options import SGD
 from fallow.learning.probe import FirstMoment, first_moments, mean_features
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
+from fallow.learning.statistics import Statistics, check_batches, check_kept, with_statistics
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
@@ -32,6 +33,10 @@ class ClientTask:
         sgd: How a step is made.
         probe_batch: From an epoch to the samples of its probe (reading 11).
         first_moment: h_i before the first training (reading 6).
+        keep_local: Whether the client keeps its own running statistics from one training to the next.
+
+    Raises:
+        ConfigError: Batch normalisation has too few samples, or there are no statistics to keep.
     """
 
     number: int
@@ -43,6 +48,12 @@ class ClientTask:
     sgd: SGD
     probe_batch: Callable[[int], NDArray[np.int64]]
     first_moment: FirstMoment = "infinite"
+    keep_local: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the network against the client's samples."""
+        check_kept(self.keep_local, len(self.workers.network.statistics))
+        check_batches(self.workers.network.least_batch, [len(self.shard)])
 
     @property
     def layout(self) -> Named:
@@ -50,28 +61,42 @@ class ClientTask:
         network = self.workers.network
         return network.named_arrays(network.weights())
 
-    def train(self, weights: Weights, slot: int) -> Trained:
+    def train(self, weights: Weights, slot: int, statistics: Statistics | None = None) -> Trained:
         """Trains from the global weights and returns what came of it.
 
         Args:
             weights: Of the global model, shape (P,), float32.
             slot: The start of the training, which seeds its draws.
+            statistics: The client's own running statistics, shape (P − T,), float32; None: those of the global model.
         """
-        plan = plan_training(self.seed, self.number, slot, self.shard, self.steps)
+        least = self.workers.network.least_batch
+        plan = plan_training(
+            self.seed, self.number, slot, self.shard, self.steps, least_batch=least, statistics=statistics
+        )
 
         def one(network: Network, training: Training) -> Trained:
             return train(network, weights, training, self.samples, self.sgd)
 
         return self.workers.map(one, [plan])[0]
 
-    def features(self, weights: Weights, epoch: int) -> NDArray[np.float32]:
+    def statistics(self, weights: Weights) -> Statistics | None:
+        """Returns the running statistics that the client keeps of a training's result; None if it keeps none.
+
+        Args:
+            weights: The result, shape (P,), float32.
+        """
+        return weights[self.workers.network.trained :].copy() if self.keep_local else None
+
+    def features(self, weights: Weights, epoch: int, statistics: Statistics | None = None) -> NDArray[np.float32]:
         """Returns v_i, shape (F,), float32 (Alg. 2, line 7).
 
         Args:
             weights: Of the global model, shape (P,), float32.
             epoch: t, which may seed the choice of samples.
+            statistics: The client's own running statistics, shape (P − T,), float32; None: those of the global model.
         """
-        features: NDArray[np.float32] = mean_features(self.workers, weights, self.samples, [self.probe_batch(epoch)])[0]
+        probed = with_statistics(weights, statistics)
+        features: NDArray[np.float32] = mean_features(self.workers, probed, self.samples, [self.probe_batch(epoch)])[0]
         return features
 
     def moment(self, weights: Weights) -> NDArray[np.float32]:

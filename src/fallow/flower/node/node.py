@@ -27,7 +27,7 @@ from fallow.flower.node.memory import (
     save_model,
     save_sight,
 )
-from fallow.flower.node.start_hook import PolicyHook, check_order, policy_hook
+from fallow.flower.node.start_hook import check_order, policy_hook, why_not
 from fallow.flower.wire.arrays import MessageError, Named, flattened, named, version_of
 from fallow.flower.wire.messages import Order, Outcome, Query, Standing
 from fallow.learning.probe import distances, parameter_distances
@@ -69,7 +69,7 @@ class Node:
             if model is not None:
                 self._keep(directory, query.version, model)
             sight = load_sight(directory)
-            if query.distance != "none" and not self._probe(directory, memory, sight, query):
+            if query.distance != "none" and not self._probe(directory, memory, battery, sight, query):
                 return Standing(self.identity, lacks_model=True)
             paid_for = [work.slot for work in memory.outbox]
             if sight.told and query.epoch <= max(memory.epoch, battery.lived):
@@ -175,7 +175,9 @@ class Node:
                 memory.energy = battery.state
                 save_memory(directory, memory)
         if order.selected and not memory.trained and not memory.declined:
-            memory.declined = self._reason(directory, memory, hook)
+            told = load_sight(directory).told
+            level = f", of {told[2].battery} at the beginning of the round" if told else ""
+            memory.declined = why_not(self.battery.train_cost, level, hook, held=memory.held is not None)
         memory.policy = hook.memory() if hook else b""
         memory.order, memory.energy = None, battery.state
 
@@ -184,7 +186,7 @@ class Node:
             model = load_model(directory, said.version)
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
-            trained = self.task.train(flattened(model, self.task.layout), event.slot)
+            trained = self.task.train(flattened(model, self.task.layout), event.slot, memory.statistics)
             memory.held = Work(
                 event.slot, said.epoch, trained.weights, trained.moment, trained.loss, trained.fault() or ""
             )
@@ -194,6 +196,7 @@ class Node:
         elif event.kind == "finish":
             if not memory.held.fault:
                 memory.moment = memory.held.moment
+                memory.statistics = self.task.statistics(memory.held.weights)
                 if said.distance == "parameters":
                     memory.local = memory.held.weights
         else:
@@ -209,7 +212,7 @@ class Node:
             raise MessageError(f"The model that came with version {version} is another.")
         save_model(directory, version, model)
 
-    def _probe(self, directory: Path, memory: Memory, sight: Sight, query: Query) -> bool:
+    def _probe(self, directory: Path, memory: Memory, battery: OpenBattery, sight: Sight, query: Query) -> bool:
         """Makes the forward pass of a new model. Returns whether the model was there."""
         if sight.version == query.version and memory.moment is not None:
             return True
@@ -219,7 +222,11 @@ class Node:
         weights = flattened(model, self.task.layout)
         if memory.moment is None:
             memory.moment = self.task.moment(weights)
-        sight.features, sight.version = self.task.features(weights, query.epoch), query.version
+        own, held = memory.statistics, memory.held
+        lives = query.epoch > max(memory.epoch, battery.lived)
+        if held and not held.fault and lives and battery.look(query.epoch).finishing:  # it ends before the probe
+            own = self.task.statistics(held.weights)
+        sight.features, sight.version = self.task.features(weights, query.epoch, own), query.version
         return True
 
     def _distance(
@@ -236,12 +243,3 @@ class Node:
         if model is not None:
             return float(parameter_distances(flattened(model, self.task.layout), [local])[0])
         return float("nan")
-
-    def _reason(self, directory: Path, memory: Memory, hook: PolicyHook | None) -> str:
-        if memory.held is not None:
-            return "an earlier training is not sent yet"
-        if hook and hook.could:
-            return "the policy let it start in none of the slots in which its battery had enough"
-        told = load_sight(directory).told
-        level = f", of {told[2].battery} at the beginning of the round" if told else ""
-        return f"its battery did not come to the {self.battery.train_cost} units of a training{level}"
