@@ -125,7 +125,7 @@ def ours(load: Workload, precision: Precision) -> Round:
         clock = [time.perf_counter()]
         trained = train_cohort(workers, strategy, weights, cohort, samples, sgd)
         clock.append(time.perf_counter())
-        updates = [Update(own.client, own.slot, own.weights, load.samples_each) for own in trained]
+        updates = [Update(own.client, own.slot, own.weights, weights, load.samples_each) for own in trained]
         weights = aggregate(rule, None, weights, updates)[1]
         clock.append(time.perf_counter())
         mean_features(workers, weights, samples, probe_batches(SEED, number, shards, probed))

@@ -12,6 +12,11 @@ import torch
 from fallow.aggregation import AGGREGATIONS, STALENESS, Update, aggregate
 from fallow.aggregation.absent import All
 from fallow.aggregation.buffered import Buffered
+from fallow.aggregation.fedasync import FedAsync
+from fallow.aggregation.fedbuff import FedBuff
+from fallow.aggregation.fedopt import FedOpt
+from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
 from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial
@@ -73,7 +78,17 @@ OBJECTIVE_ROWS = {
     "balanced-softmax": BalancedSoftmax(),
     "fedlc": FedLC(),
 }
-AGGREGATION_ROWS = {"received": Received(), "all": All(), "shrinkage": Shrinkage(), "buffered": Buffered(m=2)}
+AGGREGATION_ROWS = {
+    "received": Received(),
+    "all": All(),
+    "shrinkage": Shrinkage(),
+    "buffered": Buffered(m=2),
+    "fedasync": FedAsync(),
+    "fedbuff": FedBuff(k=2),
+    "fedopt": FedOpt(),
+    "mifa": Mifa(),
+    "fedvarp": FedVarp(),
+}
 STALENESS_ROWS = {"constant": Constant(), "polynomial": Polynomial(), "hinge": Hinge(), "discard": Discard()}
 TRACKER_ROWS = {"tensorboard": TensorBoard, "mlflow": MLflow}
 
@@ -164,8 +179,9 @@ def test_an_objective_shifts_logits_by_numbers_that_a_loss_can_use(objective: An
 @pytest.mark.parametrize("rule", AGGREGATION_ROWS.values(), ids=AGGREGATION_ROWS)
 def test_an_aggregation_stays_between_the_model_and_its_updates(rule: Any) -> None:
     sizes = np.array([10, 30])
-    updates = [Update(0, 0, np.array([2.0, 2.0], dtype=np.float32), 10), Update(1, 0, np.ones(2, np.float32), 30)]
-    _, weights = aggregate(rule, rule.init(2, sizes), np.zeros(2, dtype=np.float32), updates)
+    start = np.zeros(2, dtype=np.float32)
+    updates = [Update(0, 0, start + 2, start, data_size=10), Update(1, 0, start + 1, start, data_size=30)]
+    _, weights = aggregate(rule, rule.init(2, sizes), start, updates)
     assert weights.dtype == np.float32
     assert np.all((weights > 0) & (weights <= 2))
 

@@ -17,7 +17,7 @@ SIZES = np.array([100, 300, 400])
 
 
 def update(client: int, values: tuple[float, float], staleness: int = 0, slot: int = 0) -> Update:
-    return Update(client, slot, np.array(values, np.float32), int(SIZES[client]), staleness)
+    return Update(client, slot, np.array(values, np.float32), W, int(SIZES[client]), staleness)
 
 
 TWO = [update(0, (14.0, 4.0)), update(1, (10.0, 8.0))]
@@ -85,7 +85,7 @@ class TestEveryRule:
         weights = rng.standard_normal(50).astype(np.float32)
         sizes = np.array([3, 5, 7])
         updates = [
-            Update(client, slot, rng.standard_normal(50).astype(np.float32), 3, 0)
+            Update(client, slot, rng.standard_normal(50).astype(np.float32), weights, 3, 0)
             for client, slot in ((0, 0), (0, 20), (1, 5), (2, 1))
         ]
         start = rule.init(50, sizes)

@@ -68,7 +68,24 @@ def test_every_policy_resumes_to_the_same_bytes(policy: str, tmp_path: Path) -> 
     assert same_files(tmp_path / "whole", tmp_path / "cut")
 
 
-@pytest.mark.parametrize("rule", [{"name": "buffered", "m": 5}, {"name": "all"}, {"name": "shrinkage"}])
+RULES: list[dict[str, str | int]] = [
+    {"name": "buffered", "m": 5},
+    {"name": "buffered", "m": 5, "by": "changes"},
+    {"name": "all"},
+    {"name": "shrinkage", "by": "changes"},
+    {"name": "fedasync"},
+    {"name": "fedbuff", "k": 4},
+    {"name": "fedopt", "method": "momentum"},
+    {"name": "fedopt", "method": "yogi"},
+    {"name": "mifa"},
+    {"name": "mifa", "memory": "float16", "where": "disk"},
+    {"name": "fedvarp"},
+    {"name": "fedvarp", "memory": "float16"},
+    {"name": "fedvarp", "where": "disk"},
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
 def test_every_aggregation_resumes_to_the_same_bytes(rule: dict, tmp_path: Path) -> None:
     settings = TRAIN | {"aggregation": rule, "staleness": {"name": "polynomial"}}
     begin(tmp_path / "whole", 10, **settings)

@@ -24,6 +24,8 @@ def federation() -> Federation:
     new = begin_federation(MODEL, Received())
     new.epoch, new.roster = 4, Roster(["me", "you"], [7, 8], [10, 10], [20, -1])
     new.grow(FedBacys(groups=3), Received())
+    for epoch in (2, 3):
+        new.sent.order(0, epoch, np.full(3, epoch, dtype=np.float32))
     return new
 
 
@@ -37,6 +39,8 @@ def test_an_update_counts_once(federation: Federation) -> None:
     received, refused = sound_updates(federation, 0, outcome, brought(outcome, MODEL, MODEL))
     assert [(update.slot, update.staleness, loss) for update, loss in received] == [(31, 1, 0.5)]
     assert refused == 0
+    assert received[0][0].start.tolist() == [3, 3, 3]
+    assert list(federation.sent.models) == [3]  # another training of that epoch may be on its way
     assert sound_updates(federation, 0, outcome, brought(outcome, MODEL, MODEL)) == ([], 0)
 
 
@@ -46,6 +50,11 @@ def test_an_unsound_update_is_refused_for_good_and_the_others_count(federation: 
     received, refused = sound_updates(federation, 0, outcome, brought(outcome, bad, MODEL))
     assert ([update.slot for update, _ in received], refused) == ([31], 1)
     assert federation.roster.received == [31, -1]
+
+
+def test_an_update_from_a_model_that_is_not_kept_is_refused(federation: Federation) -> None:
+    outcome = Outcome("me", 4, slots=[21], epochs=[1], losses=[1.0])
+    assert sound_updates(federation, 0, outcome, brought(outcome, MODEL)) == ([], 1)
 
 
 def test_a_client_s_memory_is_taken_over_and_no_other_s(federation: Federation) -> None:

@@ -13,7 +13,7 @@ from fallow.aggregation.buffered import Buffered
 from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.server.federation import begin_federation, read_federation, write_federation
+from fallow.flower.server.federation import FederationDirectory, begin_federation
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
 
@@ -87,8 +87,8 @@ def test_the_rule_hears_of_data_that_came_to_a_client_it_knows(resumes: bool, tm
     federation.grow(VAoI(), rule)
     federation.policy_state.age[:] = [3, 5]
     if resumes:
-        write_federation(tmp_path, federation, "the same")
-        again = read_federation(tmp_path, VAoI(), rule, "the same")
+        FederationDirectory(tmp_path, VAoI(), rule, "the same").write(federation)
+        again = FederationDirectory(tmp_path, VAoI(), rule, "the same").read()
         assert again is not None
         federation = again
     federation.roster.admit([(1, "a", 400), (2, "b", 40)], {1, 2})

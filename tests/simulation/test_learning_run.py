@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from fallow.aggregation import aggregate
 from fallow.errors import ConfigError, DataError
 from fallow.experiment import Experiment
 from fallow.policies import POLICIES
@@ -95,6 +96,25 @@ def test_whole_weights_are_held_only_for_updates_not_sent() -> None:
     for _ in engine:
         assert set(engine.learner.held) == set(np.flatnonzero(engine.world.state.committed))
         assert all(weights is None for weights in engine.learner.local)
+
+
+def test_an_update_carries_the_model_that_its_training_began_with(monkeypatch) -> None:
+    models, received = [], []
+
+    def spy(rule, state, weights, updates, staleness):
+        models.append(weights)
+        received.extend((len(models) - 1, update) for update in updates)
+        return aggregate(rule, state, weights, updates, staleness)
+
+    monkeypatch.setattr("fallow.learning.learner.aggregate", spy)
+    engine = Engine(experiment(cost={"train": 50}, battery={"capacity": 55}, energy={"p": 1.0}))
+    for _ in engine:
+        assert set(engine.learner.starts.epochs) == set(engine.learner.held)
+        assert set(engine.learner.starts.models) == set(engine.learner.starts.epochs.values())
+    assert any(update.staleness > 1 for _, update in received)
+    for epoch, update in received:
+        np.testing.assert_array_equal(update.start, models[epoch - update.staleness])
+        np.testing.assert_array_equal(update.change, update.weights - models[epoch - update.staleness])
 
 
 def test_the_state_between_epochs_is_all_there_is() -> None:

@@ -1,8 +1,13 @@
 """The aggregation rules and staleness weights by name. A new one is one file (or class) and one line in its table."""
 
 from fallow.aggregation.absent import All
-from fallow.aggregation.base import Aggregation, AnyAggregation, Update, UpdateError, Weighed, aggregate
+from fallow.aggregation.base import Aggregation, AnyAggregation, Resizing, Update, UpdateError, Weighed, aggregate
 from fallow.aggregation.buffered import Buffered
+from fallow.aggregation.fedasync import FedAsync
+from fallow.aggregation.fedbuff import FedBuff
+from fallow.aggregation.fedopt import FedOpt
+from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
 from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial, Staleness
@@ -12,6 +17,11 @@ AGGREGATIONS: dict[str, type] = {
     "all": All,
     "shrinkage": Shrinkage,
     "buffered": Buffered,
+    "fedasync": FedAsync,
+    "fedbuff": FedBuff,
+    "fedopt": FedOpt,
+    "mifa": Mifa,
+    "fedvarp": FedVarp,
 }
 
 STALENESS: dict[str, type] = {
@@ -30,9 +40,15 @@ __all__ = [
     "Buffered",
     "Constant",
     "Discard",
+    "FedAsync",
+    "FedBuff",
+    "FedOpt",
+    "FedVarp",
     "Hinge",
+    "Mifa",
     "Polynomial",
     "Received",
+    "Resizing",
     "Shrinkage",
     "Staleness",
     "Update",

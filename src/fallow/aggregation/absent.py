@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation.base import Weighed, moved
+from fallow.aggregation.base import By, Weighed, moved
 from fallow.models.weights import Weights
 
 
@@ -23,7 +23,13 @@ class TotalData:
 
 @dataclass(frozen=True)
 class All:
-    """w + Σβ_i(w_i − w) with β_i = |D_i| / Σ|D_j| over all clients, as printed."""
+    """w + Σβ_i(w_i − w) with β_i = |D_i| / Σ|D_j| over all clients, as printed. None received: w stays.
+
+    Attributes:
+        by: "changes" puts Δ_i in the place of w_i − w.
+    """
+
+    by: By = "weights"
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> TotalData:
         """Returns the memory: how many samples all clients have together."""
@@ -37,4 +43,5 @@ class All:
             weights: w(t), shape (P,), float32.
             updates: The updates received, sorted by client and slot.
         """
-        return state, moved(weights, updates, [weighed.update.data_size / state.samples for weighed in updates])
+        shares = [weighed.update.data_size / state.samples for weighed in updates]
+        return state, moved(weights, updates, shares, self.by)

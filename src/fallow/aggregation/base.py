@@ -1,16 +1,19 @@
 """What an aggregation rule is, and what every rule shares: order, staleness, the check of updates.
 
-The change of an update is w_i − w(t), where w(t) is the model when the update arrives, also if w_i was trained from an
-older model. That is what averaging weights does (Alg. 1, lines 20-21), and it does not need the model that a training
-began with. So a late update also pulls the model back towards the one of its start; staleness weights reduce that.
+An update can be used in two ways. Averaging weights, as in the paper (Alg. 1, lines 20-21), pulls the model towards
+w_i: by w_i − w(t), where w(t) is the model when the update arrives. So a late update also pulls it back towards the
+model that its training began with; staleness weights reduce that. Adding changes moves it by what the training itself
+changed, Δ_i = w_i − w(its start), whenever it arrives.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from fallow.aggregation.staleness import Constant, Staleness
 from fallow.errors import FallowError
@@ -32,15 +35,30 @@ class Update:
         client: The client that sent it.
         slot: The global slot in which its training started.
         weights: w_i, shape (P,), float32.
+        start: The weights that its training began with, shape (P,), float32.
         data_size: |D_i|, the samples of the client.
         staleness: The epoch in which it arrived minus the epoch in which its training started (reading 3).
+        importance: What every rule multiplies its pull or change with, after the share that its data size gives it;
+            a policy that chooses some clients more often than others evens it out with this.
+
+    Examples:
+        >>> began = np.array([1, 1], dtype=np.float32)
+        >>> Update(0, 0, began + 2, began, data_size=100).change
+        array([2., 2.], dtype=float32)
     """
 
     client: int
     slot: int
     weights: Weights
+    start: Weights
     data_size: int
     staleness: int = 0
+    importance: float = 1.0
+
+    @property
+    def change(self) -> Weights:
+        """Δ_i = w_i − w(its start), what its training changed, shape (P,), float32."""
+        return self.weights - self.start
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +72,11 @@ class Weighed:
 
     update: Update
     discount: float
+
+    @property
+    def factor(self) -> float:
+        """What its pull or its change is multiplied with: discount · importance."""
+        return self.discount * self.update.importance
 
 
 class Aggregation(Protocol[State]):
@@ -85,6 +108,26 @@ class Aggregation(Protocol[State]):
 AnyAggregation = Aggregation[Any]
 
 
+@runtime_checkable
+class Resizing(Protocol[State]):
+    """A rule whose memory can follow clients that come later, as in a federation of real nodes."""
+
+    def resize(self, state: State, data_sizes: NDArray[np.int64]) -> State:
+        """Returns the memory for clients that came, or whose data changed.
+
+        Args:
+            state: The memory.
+            data_sizes: |D_i| of every client, those known before first, shape (N,), int64.
+        """
+        ...
+
+
+By = Annotated[
+    Literal["weights", "changes"],
+    Field(description="pull towards weights, as in the paper, or add what trainings changed"),
+]
+
+
 def aggregate(
     rule: Aggregation[State],
     state: State,
@@ -105,12 +148,12 @@ def aggregate(
         The new memory and w(t+1), shape (P,), float32.
 
     Raises:
-        UpdateError: An update has weights that are not finite.
+        UpdateError: An update has weights, or an importance, that is not finite.
 
     Examples:
         >>> from fallow.aggregation import Received
         >>> w = np.zeros(2, dtype=np.float32)
-        >>> updates = [Update(0, 0, w + 1, data_size=100), Update(1, 0, w + 5, data_size=300)]
+        >>> updates = [Update(0, 0, w + 1, w, data_size=100), Update(1, 0, w + 5, w, data_size=300)]
         >>> aggregate(Received(), None, w, updates)
         (None, array([4., 4.], dtype=float32))
     """
@@ -122,22 +165,29 @@ def aggregate(
                 f"The update of client {update.client} that started in slot {update.slot} has weights that are not "
                 "finite numbers, and would spoil the model; drop it, or lower the learning rate."
             )
+        if not 0 <= update.importance < math.inf:
+            raise UpdateError(
+                f"The update of client {update.client} that started in slot {update.slot} has the importance "
+                f"{update.importance}; it must be a finite number of 0 or more."
+            )
     weighed = [Weighed(update, staleness.discount(update.staleness)) for update in ordered]
     return rule.combine(state, weights, [item for item in weighed if item.discount > 0])
 
 
-def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float]) -> Weights:
-    """Returns w + Σ share_i · discount_i · (w_i − w), shape (P,), float32; the sum is in float64, in the order given.
+def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float], by: By = "weights") -> Weights:
+    """Returns w + Σ share_i · factor_i · (w_i − w), shape (P,), float32; the sum is in float64, in the order given.
 
     Args:
         weights: w, shape (P,), float32.
-        updates: The updates with their staleness weights.
+        updates: The updates with their staleness weights and importance.
         shares: One number for each update.
+        by: "changes" puts Δ_i in the place of w_i − w.
     """
     base = weights.astype(np.float64)
     total = base.copy()
     for weighed, share in zip(updates, shares, strict=True):
-        total += share * weighed.discount * (weighed.update.weights - base)
+        towards, origin = weighed.update.weights, base if by == "weights" else weighed.update.start
+        total += share * weighed.factor * np.subtract(towards, origin, dtype=np.float64)
     return total.astype(np.float32)
 
 

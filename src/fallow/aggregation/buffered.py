@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.aggregation.base import Weighed
+from fallow.aggregation.base import By, Weighed
 from fallow.models.weights import Weights
 
 
@@ -19,8 +19,8 @@ class Buffer:
     Attributes:
         count: How many updates wait.
         samples: Σ|D_i|, the samples of their clients.
-        pull: Σ|D_i|·discount_i, their total weight.
-        weights: Σ|D_i|·discount_i·w_i, shape (P,), float64.
+        pull: Σ|D_i|·factor_i, their total weight.
+        weights: Σ|D_i|·factor_i·w_i, or with Δ_i for w_i by changes, shape (P,), float64.
     """
 
     count: int
@@ -37,9 +37,11 @@ class Buffered:
 
     Attributes:
         m: The number of updates to wait for.
+        by: "changes" puts Δ_i in the place of w_i − w.
     """
 
     m: Annotated[int, Field(ge=1, description="updates to wait for")] = 10
+    by: By = "weights"
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> Buffer:
         """Returns an empty buffer."""
@@ -56,11 +58,12 @@ class Buffered:
         total = state.weights.copy()
         count, samples, pull = state.count, state.samples, state.pull
         for weighed in updates:
-            weight = weighed.update.data_size * weighed.discount
-            total += weight * weighed.update.weights.astype(np.float64)
+            weight = weighed.update.data_size * weighed.factor
+            brought = weighed.update.weights if self.by == "weights" else weighed.update.change
+            total += weight * brought.astype(np.float64)
             count, samples, pull = count + 1, samples + weighed.update.data_size, pull + weight
         if count < self.m:
             return Buffer(count, samples, pull, total), weights
         base = weights.astype(np.float64)
-        moved = base + (total - pull * base) / samples
+        moved = base + (total - pull * base if self.by == "weights" else total) / samples
         return Buffer(0, 0, 0.0, np.zeros_like(total)), moved.astype(np.float32)

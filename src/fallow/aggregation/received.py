@@ -6,13 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation.base import Weighed, data_shares, moved
+from fallow.aggregation.base import By, Weighed, data_shares, moved
 from fallow.models.weights import Weights
 
 
 @dataclass(frozen=True)
 class Received:
-    """w + Σβ_i(w_i − w) with Σβ_i = 1 over the updates received: their weighted mean. None received: w stays."""
+    """w + Σβ_i(w_i − w) with Σβ_i = 1 over the updates received: their weighted mean. None received: w stays.
+
+    Attributes:
+        by: "changes" puts Δ_i in the place of w_i − w.
+    """
+
+    by: By = "weights"
 
     def init(self, size: int, data_sizes: NDArray[np.int64]) -> None:
         """Returns None: the rule has no memory."""
@@ -25,4 +31,4 @@ class Received:
             weights: w(t), shape (P,), float32.
             updates: The updates received, sorted by client and slot.
         """
-        return state, moved(weights, updates, data_shares(updates))
+        return state, moved(weights, updates, data_shares(updates), self.by)

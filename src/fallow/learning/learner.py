@@ -15,6 +15,7 @@ from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate
 from fallow.learning.options import Compute, Strategy
 from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
+from fallow.learning.start_models import StartModels
 from fallow.learning.state import LearningState, Scores, Trained
 from fallow.learning.task import Task
 from fallow.learning.training import plan_training
@@ -37,6 +38,7 @@ class Learner:
         moments: h_i, shape (N, F), float32, NaN for none.
         probed: What the probe of w(t) says; None until the new model is probed.
         held: The results of trainings whose update is not sent yet, by client.
+        starts: The models that these trainings began with.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
@@ -54,6 +56,7 @@ class Learner:
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
         self.probed: Probed | None = None
         self.held: dict[int, Trained] = {}
+        self.starts = StartModels()
         self._cohort: dict[tuple[int, int], Trained] = {}
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.losses = np.full(clients, np.nan, dtype=np.float32)
@@ -114,7 +117,7 @@ class Learner:
 
         Args:
             starts: The clients that start in each slot.
-            epoch: t, for the error sentence.
+            epoch: t.
 
         Raises:
             DivergenceError: A training diverged, and `on_divergence` is "stop".
@@ -132,7 +135,7 @@ class Learner:
         for trained in cohort:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
-        self._cohort = {(trained.client, trained.slot): trained for trained in cohort}
+        self._cohort, self._epoch = {(trained.client, trained.slot): trained for trained in cohort}, epoch
         return float(np.mean([trained.loss for trained in cohort if trained.diverged_at is None] or [np.nan]))
 
     def start(self, client: int, slot: int) -> None:
@@ -143,6 +146,7 @@ class Learner:
             slot: The global slot in which its training starts.
         """
         self.held[client] = self._cohort.pop((client, slot))
+        self.starts.keep(client, self._epoch, self.weights)
 
     def finish(self, client: int) -> None:
         """Sets a client's h_i, after the last batch of its training (Alg. 1, lines 27-28).
@@ -164,10 +168,10 @@ class Learner:
             client: The client.
             staleness: How many epochs ago its training started.
         """
-        trained = self.held.pop(client)
+        trained, start = self.held.pop(client), self.starts.take(client)
         if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
             return None
-        return Update(client, trained.slot, trained.weights, int(self.data_sizes[client]), staleness)
+        return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
 
     def aggregate(self, updates: Sequence[Update]) -> None:
         """Replaces w(t) by w(t+1) (Alg. 1, lines 20-21).
@@ -213,6 +217,7 @@ class Learner:
             features=self.probed.features if self.probed else None,
             probe_losses=self.probed.losses if self.probed else None,
             held=tuple(self.held.values()),
+            starts=self.starts,
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
             losses=self.losses,
             mean_weights=self.mean_weights,
@@ -226,18 +231,15 @@ class Learner:
         Args:
             state: The state. Its arrays belong to the learner from now on, which changes them.
         """
-        self.weights, self.moments = state.weights, state.moments
+        self.weights, self.moments, self.losses, self.scores = state.weights, state.moments, state.losses, state.scores
         self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
-        self.losses, self.mean_weights = state.losses, state.mean_weights
-        self.scores = state.scores
-        self.aggregation_state = state.aggregation
+        self.starts, self.mean_weights, self.aggregation_state = state.starts, state.mean_weights, state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
-        clients = range(min(len(self.task.shards), 10))
-        task = self.task
+        task, clients = self.task, range(min(len(self.task.shards), 10))
         plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
         return choose(self.workers, self.weights, plans, task.train, task.sgd)
 

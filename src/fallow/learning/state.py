@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.learning.start_models import StartModels
 from fallow.models.weights import Weights
 
 
@@ -70,6 +71,7 @@ class LearningState:
         features: v_i under w(t), shape (N, F), float32; None until the new model is probed.
         probe_losses: The mean loss of each probe batch, shape (N,), float32; None where it is not measured.
         held: The results of trainings whose update is not sent yet.
+        starts: The models that these trainings began with.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
@@ -83,6 +85,7 @@ class LearningState:
     features: NDArray[np.float32] | None
     probe_losses: NDArray[np.float32] | None
     held: tuple[Trained, ...]
+    starts: StartModels
     local: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
     mean_weights: NDArray[np.float32] | None

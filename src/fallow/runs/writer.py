@@ -28,6 +28,7 @@ from fallow.runs.layout import (
     EVENT_PARTS,
     EVENTS,
     MODEL,
+    ROWS,
     SUMMARY,
     check_free,
     check_links,
@@ -44,7 +45,7 @@ from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
 from fallow.state import pack, unpack
-from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
+from fallow.storage.checkpoints import CheckpointFile
 from fallow.storage.files import write_atomically
 from fallow.storage.locks import hold
 from fallow.trackers import Row, TrackedRun
@@ -110,6 +111,7 @@ class OpenRun:
         self.totals = Totals()
         self._columns = columns(engine.classes)
         self._config = engine.experiment.to_toml().encode()
+        self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)
 
     def begin(self, *, overwrite: bool, again: bool) -> None:
@@ -140,7 +142,7 @@ class OpenRun:
             RunDirectoryError: The files do not fit the checkpoint.
         """
         check_links(self.directory)
-        arrays, notes = read_checkpoint(self.directory / CHECKPOINT)
+        arrays, notes = self._checkpoint_file.read()
         self._config = (self.directory / CONFIG).read_bytes()
         if notes["config"] != hashlib.sha256(self._config).hexdigest():
             raise RunDirectoryError(
@@ -197,7 +199,7 @@ class OpenRun:
             "event_parts": self._count_parts(),
             "totals": totals,
         }
-        write_checkpoint(self.directory / CHECKPOINT, arrays, notes)
+        self._checkpoint_file.write(arrays, notes)
 
     def _count_parts(self) -> int:
         return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import StateError
+from fallow.state.rows import Rows, is_row
 
 State = TypeVar("State")
 
@@ -19,7 +20,7 @@ def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
     """Returns the arrays and numbers of a memory by their dotted names; an empty dict for None.
 
     Args:
-        state: None, or a frozen dataclass of NumPy arrays, numbers and such dataclasses.
+        state: None, or a frozen dataclass of NumPy arrays, numbers, `Rows` and such dataclasses. Rows are not copied.
         prefix: What every name begins with.
 
     Raises:
@@ -39,7 +40,9 @@ def to_arrays(state: object, prefix: str = "") -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for field in fields(state):
         name, value = prefix + field.name, getattr(state, field.name)
-        if is_dataclass(value):
+        if isinstance(value, Rows):
+            arrays |= value.to_arrays(name)
+        elif is_dataclass(value):
             arrays |= to_arrays(value, f"{name}.")
         elif isinstance(value, np.ndarray | np.generic | int | float) and np.asarray(value).dtype.kind in "biuf":
             arrays[name] = np.array(value)
@@ -62,8 +65,8 @@ def check_parts(owner: str, state: object, first: object) -> None:
     Raises:
         StateError: A part is missing, or there is a new one.
     """
-    now, then = to_arrays(state), to_arrays(first)
-    if now.keys() != then.keys():
+    now, then = ({name for name in to_arrays(memory) if not is_row(name)} for memory in (state, first))
+    if now != then:
         raise StateError(
             f"The {owner}'s memory has the parts {sorted(now)}, and the one that its init returned has {sorted(then)}; "
             "init must return a memory with every part, or a checkpoint could not bring it back."
@@ -83,7 +86,9 @@ def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") 
     values: dict[str, Any] = {}
     for field in fields(like):  # type: ignore[arg-type]  # to_arrays accepts only dataclasses
         name, model = prefix + field.name, getattr(like, field.name)
-        if is_dataclass(model):
+        if isinstance(model, Rows):
+            values[field.name] = model.from_arrays(name, arrays)
+        elif is_dataclass(model):
             values[field.name] = from_arrays(model, arrays, f"{name}.")
         else:
             array = arrays[name]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fallow.errors import StateError
 from fallow.state.memory import from_arrays, to_arrays
+from fallow.state.rows import is_row
 
 State = TypeVar("State")
 
@@ -38,7 +39,7 @@ def pack(state: object) -> tuple[Arrays, Notes]:
 
 
 def unpack(kind: type[State], arrays: Mapping[str, NDArray[Any]], notes: Notes, like: object = None) -> State:
-    """Returns the state that `pack` took apart, with copies of the arrays.
+    """Returns the state that `pack` took apart, with copies of the arrays, but not of rows, which nobody changes.
 
     Args:
         kind: The class of the state.
@@ -99,7 +100,9 @@ def _unpack(hint: Any, notes: Notes, arrays: Mapping[str, NDArray[Any]], like: A
     if hint is Any:
         if notes and like is None:
             raise StateError(f"A memory with the parts {sorted(notes)} was kept, and nothing shows what it looks like.")
-        return from_arrays(like, {part: arrays[name].copy() for part, name in notes.items()})
+        return from_arrays(
+            like, {part: arrays[name] if is_row(part) else arrays[name].copy() for part, name in notes.items()}
+        )
     if hint is bytes:
         return bytes.fromhex(notes)
     if is_dataclass(hint):

@@ -32,7 +32,19 @@ def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> Non
         raise
     if not durable:
         return
-    directory = os.open(path.parent, os.O_RDONLY)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes what was renamed or removed in a folder survive a loss of power.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        OSError: It can't be opened.
+    """
+    directory = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import AnyAggregation
+from fallow.aggregation import AnyAggregation, Resizing
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
-from fallow.flower.wire.arrays import Named
+from fallow.flower.server.sent import SentModels
+from fallow.flower.wire.arrays import Named, flattened
+from fallow.flower.wire.messages import Standing
+from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
-from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
+from fallow.storage.checkpoints import CheckpointFile
 from fallow.sweeps.table import write_table
 
 CHECKPOINT = "federation.fallow"
-ROUNDS = "rounds.csv"
+ROUNDS, ROWS = "rounds.csv", "rows"
 
 Row = dict[str, int | float | list[int] | list[float] | None]
 """A round in numbers, by column."""
@@ -39,6 +42,7 @@ class Federation:
         delivered: Clients whose update was received in the round before, shape (N,), bool.
         sizes: |D_i| as the aggregation rule knows them.
         rounds: A row for each round so far.
+        sent: The models that trainings on their way began with.
     """
 
     model: Named
@@ -51,11 +55,17 @@ class Federation:
     delivered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     sizes: list[int] = field(default_factory=list)
     rounds: list[Row] = field(default_factory=list)
+    sent: SentModels = field(default_factory=SentModels)
 
     @property
     def size(self) -> int:
         """P, how many numbers the model has."""
         return sum(array.size for array in self.model.values())
+
+    @property
+    def weights(self) -> Weights:
+        """The global model as one vector, a copy, shape (P,), float32."""
+        return flattened(self.model, self.model)
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
         """Makes room for clients that are new in the roster, and tells the rule which data came or went.
@@ -69,17 +79,34 @@ class Federation:
         before, clients = self.age.size, len(self.roster.names)
         fresh = policy.init(clients)
         self.policy_state = grown(self.policy_state, before, fresh) if before else fresh
-        # What a rule remembers of the clients' data is brought up to date; what it gathered is kept.
+        self.aggregation_state = self._resized(aggregation)
+        self.sizes = list(self.roster.sizes)
+        self.age = np.concatenate([self.age, np.zeros(clients - before, dtype=np.int32)])
+        self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
+
+    def waits_for(self, client: int, standing: Standing) -> bool:
+        """Returns whether something of a client is on its way; if not, forgets which models it may have begun with.
+
+        Args:
+            client: Its number.
+            standing: How it stands in this round.
+        """
+        waits = standing.waits(self.roster.received[client])
+        if not waits:
+            self.sent.idle(client)
+        return waits
+
+    def _resized(self, aggregation: AnyAggregation) -> Any:
+        """Returns the rule's memory for the roster: what it remembers of data is brought up to date, the rest kept."""
+        if isinstance(aggregation, Resizing):
+            return aggregation.resize(self.aggregation_state, np.array(self.roster.sizes, dtype=np.int64))
         old, new = (
             to_arrays(aggregation.init(self.size, np.array(sizes, dtype=np.int64)))
             for sizes in (self.sizes, self.roster.sizes)
         )
         gathered = to_arrays(self.aggregation_state)
         kept = {name: gathered[name] if np.array_equal(old[name], new[name]) else new[name] for name in gathered}
-        self.aggregation_state = from_arrays(self.aggregation_state, kept)
-        self.sizes = list(self.roster.sizes)
-        self.age = np.concatenate([self.age, np.zeros(clients - before, dtype=np.int32)])
-        self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
+        return from_arrays(self.aggregation_state, kept)
 
 
 def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
@@ -93,43 +120,49 @@ def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
     return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
 
 
-def write_federation(directory: Path, federation: Federation, description: str) -> None:
-    """Writes the checkpoint and the table of rounds, each in one step.
-
-    Args:
-        directory: Of the federation.
-        federation: What to write.
-        description: The policy and the rules, in words.
-    """
-    arrays, state = pack(federation)
-    write_checkpoint(directory / CHECKPOINT, arrays, {"description": description, "state": state})
-    write_table(directory / ROUNDS, federation.rounds)
-
-
-def read_federation(
-    directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str
-) -> Federation | None:
-    """Returns the federation in a directory; None if there is none yet.
+class FederationDirectory:
+    """Where a federation is kept, each round in one step.
 
     Args:
         directory: Of the federation.
         policy: Who trains.
         aggregation: How updates make the next model.
         description: The policy and the rules, in words.
-
-    Raises:
-        CheckpointError: The directory holds a federation with another description, or can't be read.
     """
-    path = directory / CHECKPOINT
-    if not path.exists():
-        return None
-    arrays, notes = read_checkpoint(path)
-    if notes["description"] != description:
-        raise CheckpointError(
-            f"{directory} holds a federation with {notes['description']}, and this one has {description}; choose "
-            "another directory, or remove it."
-        )
-    clients = len(notes["state"]["sizes"])
-    like = begin_federation({}, aggregation)
-    like.policy_state = policy.init(clients) if clients else None
-    return unpack(Federation, arrays, notes["state"], like=like)
+
+    def __init__(self, directory: Path, policy: AnyPolicy, aggregation: AnyAggregation, description: str) -> None:
+        self._directory, self._description = directory, description
+        self._policy, self._aggregation = policy, aggregation
+        self._checkpoint = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
+
+    def write(self, federation: Federation) -> None:
+        """Writes the checkpoint and the table of rounds.
+
+        Args:
+            federation: What to write.
+        """
+        arrays, state = pack(federation)
+        self._checkpoint.write(arrays, {"description": self._description, "state": state})
+        write_table(self._directory / ROUNDS, federation.rounds)
+
+    def read(self) -> Federation | None:
+        """Returns the federation that is kept there; None if there is none yet.
+
+        Raises:
+            CheckpointError: It is a federation with another description, or can't be read.
+        """
+        if not (self._directory / CHECKPOINT).exists():
+            return None
+        arrays, notes = self._checkpoint.read()
+        if notes["description"] != self._description:
+            raise CheckpointError(
+                f"{self._directory} holds a federation with {notes['description']}, and this one has "
+                f"{self._description}; choose another directory, or remove it."
+            )
+        clients = len(notes["state"]["sizes"])
+        like = begin_federation({}, self._aggregation)
+        like.policy_state = self._policy.init(clients) if clients else None
+        found = unpack(Federation, arrays, notes["state"], like=like)
+        for client in range(clients):  # who was ordered in the round that was cut short may have begun with its model
+            found.sent.order(client, found.epoch, found.weights)
+        return found

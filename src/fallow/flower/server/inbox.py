@@ -62,6 +62,8 @@ def take_in(
     for client, (outcome, reply) in sorted(outcomes.items()):
         if outcome.declined:
             log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined)
+        if not outcome.trained:
+            federation.sent.not_begun(client, outcome.epoch)
         own, bad = sound_updates(federation, client, outcome, reply)
         received, refused = received + own, refused + bad
         take_over_memory(federation, client, outcome)
@@ -96,13 +98,14 @@ def sound_updates(
         if slot <= federation.roster.received[client]:
             continue  # it came before
         try:
-            weights = _check_update(federation, slot, epoch, model)
+            weights, start = _check_update(federation, slot, epoch, model)
         except MessageError as error:
             log(WARNING, "Refused: the update of %s that started in slot %s: %s", outcome.identity, slot, error)
             refused += 1
         else:
-            update = Update(client, slot, weights, federation.roster.sizes[client], federation.epoch - epoch)
-            sound.append((update, loss))
+            size, staleness = federation.roster.sizes[client], federation.epoch - epoch
+            sound.append((Update(client, slot, weights, start, size, staleness), loss))
+            federation.sent.arrived(client, epoch)
         federation.roster.received[client] = min(slot, MOST)
     return sound, refused
 
@@ -140,10 +143,18 @@ def _check_standing(standing: Standing) -> None:
         raise MessageError(f"it can't stand at {standing}.")
 
 
-def _check_update(federation: Federation, slot: int, epoch: int, model: Named) -> Weights:
+def _check_update(federation: Federation, slot: int, epoch: int, model: Named) -> tuple[Weights, Weights]:
+    """Returns the weights of an update that is sound, and those that its training began with."""
     weights = flattened(model, federation.model)
     if not all_finite(weights):
         raise MessageError("its weights are not finite numbers.")
     if not 0 <= epoch <= federation.epoch or slot > MOST:
         raise MessageError(f"it claims to have started in epoch {epoch}, slot {slot}, in epoch {federation.epoch}.")
-    return weights
+    if epoch == federation.epoch:
+        return weights, federation.weights
+    if epoch not in federation.sent.models:
+        raise MessageError(
+            f"it started in epoch {epoch}, and the server no longer keeps the model of that epoch, from which its "
+            "change is counted."
+        )
+    return weights, federation.sent.models[epoch]

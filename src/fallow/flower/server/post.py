@@ -83,6 +83,7 @@ class Post:
             memory=to_bytes(to_arrays(own)) if starter else b"",
             slots_per_epoch=self.slots_per_epoch,
         )
+        federation.sent.order(client, federation.epoch, federation.weights)  # until it says that it began nothing
         self._chosen = self._chosen | {node} if selected else self._chosen - {node}
         sends_model = selected and self._has.get(node) != version
         content = to_records(order, federation.model if sends_model else None)

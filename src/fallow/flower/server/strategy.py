@@ -20,11 +20,11 @@ from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
 from fallow.flower.server.exchange import exchange, wait_for_nodes
-from fallow.flower.server.federation import Federation, Row, begin_federation, read_federation, write_federation
+from fallow.flower.server.federation import Federation, FederationDirectory, Row, begin_federation
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
-from fallow.flower.wire.arrays import flattened, from_array_record, named, to_array_record
+from fallow.flower.wire.arrays import from_array_record, named, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
@@ -78,6 +78,7 @@ class FallowStrategy(Strategy):
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
         self.federation: Federation | None = None
+        self._kept: FederationDirectory | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
         self._row: Row = {}
         self._ordered = 0  # nodes that got orders in this round
@@ -163,8 +164,7 @@ class FallowStrategy(Strategy):
         }
         orders = []
         for client in who.tolist():
-            standing, received = by_client[client], federation.roster.received[client]
-            waits = standing.training or standing.unsent or any(slot > received for slot in standing.paid_for)
+            waits = federation.waits_for(client, by_client[client])
             if selected[client] or waits:
                 orders.append(self.post.order(federation, client, selected=bool(selected[client])))
         self._row["orders"] = self._ordered = len(orders)
@@ -194,8 +194,9 @@ class FallowStrategy(Strategy):
         log(INFO, "\t└── Kept in %s", self.directory or "memory only: it can't be resumed")
 
     def _open(self, initial_arrays: ArrayRecord) -> Federation:
-        place = self.directory
-        found = None if place is None else read_federation(place, self.policy, self.aggregation, self._description())
+        if self.directory is not None:
+            self._kept = FederationDirectory(self.directory, self.policy, self.aggregation, self._description())
+        found = self._kept.read() if self._kept else None
         self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
@@ -209,8 +210,8 @@ class FallowStrategy(Strategy):
         return f"policy {self.policy}, aggregation {self.aggregation}, staleness {self.staleness}, seed {self.seed}"
 
     def _save(self) -> None:
-        if self.directory is not None:
-            write_federation(self.directory, self._federation(), self._description())
+        if self._kept is not None:
+            self._kept.write(self._federation())
 
     def _score(self, evaluate_fn: EvaluateFunction, number: int, result: Result) -> None:
         scores = evaluate_fn(number, result.arrays)
@@ -223,10 +224,9 @@ class FallowStrategy(Strategy):
         federation = self._federation()
         outcomes = self.post.outcomes(federation, self._present, replies)
         received, refused = take_in(federation, outcomes)
-        flat = flattened(federation.model, federation.model)
         used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
         federation.aggregation_state, weights = aggregate(
-            self.aggregation, federation.aggregation_state, flat, used, self.staleness
+            self.aggregation, federation.aggregation_state, federation.weights, used, self.staleness
         )
         federation.model = named(weights, federation.model)
         federation.delivered = delivered = np.zeros(federation.age.size, dtype=np.bool_)

@@ -66,6 +66,14 @@ class Standing:
     paid_for: list[int] = field(default_factory=list)
     distance: float = float("nan")
 
+    def waits(self, received: int) -> bool:
+        """Returns whether something of it is on its way: a training, an unsent update, or one that is paid for.
+
+        Args:
+            received: The start slot of the newest update that the server has from it; −1 for none.
+        """
+        return self.training or self.unsent or any(slot > received for slot in self.paid_for)
+
 
 @dataclass(frozen=True)
 class Order:
