@@ -13,7 +13,7 @@ from fallow.flower import FallowStrategy, LocalGrid, experiment_client, experime
 from fallow.flower.experiment import Scorer
 from fallow.flower.node import client_task
 from fallow.flower.wire.arrays import flattened
-from fallow.flower.wire.messages import FIELDS
+from fallow.flower.wire.records import FIELDS
 from fallow.simulation.engine import Engine
 
 FIRST_NODE = 1000

@@ -8,17 +8,8 @@ from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from fallow.flower.wire.arrays import MessageError, flattened, from_bytes, named, to_bytes, version_of
-from fallow.flower.wire.messages import (
-    FIELDS,
-    Order,
-    Outcome,
-    Query,
-    Standing,
-    from_records,
-    model_in,
-    to_records,
-    updates_in,
-)
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing
+from fallow.flower.wire.records import FIELDS, from_records, model_in, to_records, updates_in
 
 MODEL = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([7.0], dtype=np.float32)}
 

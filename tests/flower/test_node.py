@@ -11,7 +11,7 @@ from flwr.app import Context, RecordDict
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
-from fallow.flower.batteries.metered import MeteredState
+from fallow.flower.batteries.sources import MeteredState
 from fallow.flower.experiment import _parts
 from fallow.flower.node import client_task
 from fallow.flower.node.client import directory_for, identity_of

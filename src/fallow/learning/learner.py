@@ -20,7 +20,7 @@ from fallow.learning.state import LearningState, Scores, Trained
 from fallow.learning.task import Task
 from fallow.learning.training import plan_training
 from fallow.learning.workers import Workers
-from fallow.models.weights import Weights
+from fallow.models.weights import Weights, running_mean
 from fallow.objectives import logit_offsets
 from fallow.state import check_parts
 
@@ -190,8 +190,7 @@ class Learner:
         if not np.array_equal(weights, self.weights):
             self.weights, self.probed = weights, None
         if self.mean_weights is not None:
-            kept = self.task.average
-            self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
+            self.mean_weights = running_mean(self.mean_weights, weights, self.task.average)
         if not np.array_equal(self.handed_out, handed_out):
             self.scores = None
 

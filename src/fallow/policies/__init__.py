@@ -19,6 +19,7 @@ from fallow.policies.fedavg import FedAvg
 from fallow.policies.fedbacys import FedBacys
 from fallow.policies.fedbacys_odd import FedBacysOdd
 from fallow.policies.fullest_battery import FullestBattery
+from fallow.policies.importance import importances
 from fallow.policies.oldest import Oldest
 from fallow.policies.random_k import RandomK
 from fallow.policies.reserve import Reserve, Reserving
@@ -67,5 +68,6 @@ __all__ = [
     "VAoIParameters",
     "Weigher",
     "checked_mask",
+    "importances",
     "needs_of",
 ]

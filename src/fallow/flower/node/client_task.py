@@ -1,7 +1,9 @@
 """What a client learns from, and how: the arithmetic of one node."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +12,13 @@ from fallow.flower.wire.arrays import Named
 from fallow.learning.local import train
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
-from fallow.learning.probe import FirstMoment, first_moments, mean_features
+from fallow.learning.probe import FirstMoment, first_moments, probe
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
+from fallow.objectives import CrossEntropy, Objective, logit_offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,7 @@ class ClientTask:
         sgd: How a step is made.
         probe_batch: From an epoch to the samples of its probe (reading 11).
         first_moment: h_i before the first training (reading 6).
+        objective: What it minimises; it sees the client's own counts of labels, which stay on the node.
     """
 
     number: int
@@ -43,12 +47,30 @@ class ClientTask:
     sgd: SGD
     probe_batch: Callable[[int], NDArray[np.int64]]
     first_moment: FirstMoment = "infinite"
+    objective: Objective = field(default_factory=CrossEntropy)
 
     @property
     def layout(self) -> Named:
         """The network's parameters by name, as they are now: for their order and shapes."""
         network = self.workers.network
         return network.named_arrays(network.weights())
+
+    @property
+    def label_mix(self) -> NDArray[np.float64]:
+        """The share of each class in the client's samples, shape (K,), float64."""
+        counts = np.bincount(self._labels[self.shard], minlength=self.workers.network.classes)
+        mix: NDArray[np.float64] = counts / len(self.shard)
+        return mix
+
+    @property
+    def _labels(self) -> NDArray[np.int64]:
+        labels: NDArray[np.int64] = self.samples.labels.cpu().numpy()
+        return labels
+
+    @cached_property
+    def _offset(self) -> NDArray[np.float32] | None:
+        """What the loss adds to the logits, shape (K,), float32; None adds nothing."""
+        return logit_offsets(self.objective, self._labels, [self.shard], self.workers.network.classes)[0]
 
     def train(self, weights: Weights, slot: int) -> Trained:
         """Trains from the global weights and returns what came of it.
@@ -57,22 +79,23 @@ class ClientTask:
             weights: Of the global model, shape (P,), float32.
             slot: The start of the training, which seeds its draws.
         """
-        plan = plan_training(self.seed, self.number, slot, self.shard, self.steps)
+        plan = plan_training(self.seed, self.number, slot, self.shard, self.steps, self._offset)
 
         def one(network: Network, training: Training) -> Trained:
             return train(network, weights, training, self.samples, self.sgd)
 
         return self.workers.map(one, [plan])[0]
 
-    def features(self, weights: Weights, epoch: int) -> NDArray[np.float32]:
-        """Returns v_i, shape (F,), float32 (Alg. 2, line 7).
+    def probe(self, weights: Weights, epoch: int, *, losses: bool) -> tuple[NDArray[np.float32], float]:
+        """Returns v_i, shape (F,), float32 (Alg. 2, line 7), and the mean loss of the same samples; NaN if not wanted.
 
         Args:
             weights: Of the global model, shape (P,), float32.
             epoch: t, which may seed the choice of samples.
+            losses: Whether the loss is wanted too; it comes from the same forward pass.
         """
-        features: NDArray[np.float32] = mean_features(self.workers, weights, self.samples, [self.probe_batch(epoch)])[0]
-        return features
+        probed = probe(self.workers, weights, self.samples, [self.probe_batch(epoch)], losses=losses)
+        return probed.features[0], math.nan if probed.losses is None else float(probed.losses[0])
 
     def moment(self, weights: Weights) -> NDArray[np.float32]:
         """Returns h_i before the first training, shape (F,), float32.

@@ -65,3 +65,19 @@ def policy_hook(policy: AnyPolicy | None, order: Order) -> PolicyHook | None:
     if not order.policy or not isinstance(policy, Starter):
         return None
     return PolicyHook(policy.start, from_arrays(policy.init(1), from_bytes(order.memory)))
+
+
+def why_not(train_cost: int, level: str, hook: PolicyHook | None, *, held: bool) -> str:
+    """Returns why a client that was selected did not train.
+
+    Args:
+        train_cost: κ, the units of a training.
+        level: What its battery held, in words.
+        hook: The policy's `start`; None if it has none.
+        held: Whether the client has an update that is not sent.
+    """
+    if held:
+        return "an earlier training is not sent yet"
+    if hook and hook.could:
+        return "the policy let it start in none of the slots in which its battery had enough"
+    return f"its battery did not come to the {train_cost} units of a training{level}"
