@@ -57,6 +57,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/epoch.py
 
+bench-rules: install  ## each aggregation rule beside the mean of those received: time and memory
+	$(BIN)/python benchmarks/rules.py
+
 bench-flower: install  ## a round through Flower against an epoch of the simulator
 	$(BIN)/python benchmarks/flower.py
 
@@ -74,4 +77,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-flower bench-startup kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-startup kill-test docs clean

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fallow import data as data
     from fallow import energy as energy
     from fallow import models as models
+    from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.experiment import Experiment as Experiment
     from fallow.policies.check import check_policy as check_policy
@@ -41,6 +42,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "energy": "fallow.energy",
         "load": "fallow.study.load",
         "models": "fallow.models",
+        "objectives": "fallow.objectives",
         "policies": "fallow.policies",
         "report": "fallow.reports.output",
         "resume": "fallow.runs.execute",

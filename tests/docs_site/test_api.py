@@ -10,6 +10,7 @@ from fallow.aggregation import AGGREGATIONS, STALENESS
 from fallow.data import DATASETS, PARTITIONS
 from fallow.energy import ENERGY_MODELS
 from fallow.models import MODELS
+from fallow.objectives import OBJECTIVES
 from fallow.policies import POLICIES
 from tests.docs_site.reader import DOCS, blocks
 
@@ -18,6 +19,7 @@ ROOMS = {
     "energy": [ENERGY_MODELS],
     "data": [DATASETS, PARTITIONS],
     "models": [MODELS],
+    "objectives": [OBJECTIVES],
     "aggregation": [AGGREGATIONS, STALENESS],
 }
 DOOR = (DOCS / "api.md").read_text(encoding="utf-8")

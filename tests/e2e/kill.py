@@ -2,6 +2,7 @@
 
     python -m tests.e2e.kill --kills 500
     python -m tests.e2e.kill --kills 40 --policy vaoi --tracker tensorboard
+    python -m tests.e2e.kill --kills 40 --policy fedavg --rule mifa --rule fedvarp
 
 Half of the kills come from outside at a random time. The others strike in the middle of writing: right before or right
 after a random fsync, rename or truncation. With a tracker, every point that it shows is compared with the table too.
@@ -22,6 +23,7 @@ from typing import Any
 import fallow.cli.run  # what takes long to load is loaded once, before the forks
 import fallow.runs.event_table
 import fallow.simulation.learner_setup  # noqa: F401
+from fallow.aggregation import AGGREGATIONS
 from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS
@@ -116,10 +118,11 @@ def shown(tracker: str, directory: Path) -> tuple[Points, Points]:
     return mlflow_points(own_store(directory), directory.name)[0], expected
 
 
-def torment(policy: str, kills: int, rng: random.Random, folder: Path, tracker: str | None = None) -> int:
-    """Kills and resumes runs of a policy until `kills` have struck; returns how many runs that took."""
+def torment(policy: str, rule: str, kills: int, rng: random.Random, folder: Path, tracker: str | None = None) -> int:
+    """Kills and resumes runs of a policy and a rule until `kills` have struck; returns how many runs that took."""
     tracked = [f"output.trackers={tracker}"] if tracker else []
-    settings = [f"--set={setting}" for setting in (*SETTINGS, f"policy.name={policy}", *tracked)]
+    named = (f"policy.name={policy}", f"aggregation.name={rule}")
+    settings = [f"--set={setting}" for setting in (*SETTINGS, *named, *tracked)]
     longest = finish(["run", *settings, "--out", str(folder / "reference")])
     expected = contents(folder / "reference")
     struck = runs = 0
@@ -147,16 +150,20 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--policy", action="append", choices=list(POLICIES), help="may be repeated; default: every one")
+    parser.add_argument(
+        "--rule", action="append", choices=list(AGGREGATIONS), help="may be repeated; default: received"
+    )
     parser.add_argument("--tracker", choices=list(TRACKERS))
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
     rng = random.Random(seed)  # noqa: S311
     policies = options.policy or list(POLICIES)
-    each = -(-options.kills // len(policies))
-    for policy in policies:
+    pairs = [(policy, rule) for policy in policies for rule in options.rule or ["received"]]
+    each = -(-options.kills // len(pairs))
+    for policy, rule in pairs:
         with tempfile.TemporaryDirectory() as folder:
-            runs = torment(policy, each, rng, Path(folder), options.tracker)
-        print(f"{policy}: {each} kills in {runs} runs, the same bytes each time (seed {seed})", flush=True)
+            runs = torment(policy, rule, each, rng, Path(folder), options.tracker)
+        print(f"{policy}, {rule}: {each} kills in {runs} runs, the same bytes each time (seed {seed})", flush=True)
 
 
 if __name__ == "__main__":

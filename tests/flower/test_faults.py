@@ -265,10 +265,25 @@ class ServerKilledError(Exception):
     """The server dies."""
 
 
-@pytest.mark.parametrize("policy", ["vaoi", "fedbacys-odd", "round-robin"])
+LATE: dict[str, Any] = {"slots_per_epoch": 5, "cost": {"train": 6}, "energy": {"p": 0.9}}
+"""Trainings that are longer than an epoch, so that every change is counted from a model of before."""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"policy": {"name": "vaoi"}},
+        {"policy": {"name": "fedbacys-odd"}},
+        {"policy": {"name": "round-robin"}},
+        LATE | {"policy": {"name": "fedavg"}, "aggregation": {"name": "received", "by": "changes"}},
+        LATE | {"policy": {"name": "fedavg"}, "aggregation": {"name": "fedvarp", "memory": "float16"}},
+        LATE | {"policy": {"name": "fedavg"}, "aggregation": {"name": "mifa", "where": "disk"}},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("moment", ["before the queries", "between queries and orders", "after the orders", "scoring"])
-def test_a_killed_server_goes_on_to_the_same_weights(policy: str, moment: str, tmp_path: Path) -> None:
-    experiment = small(policy={"name": policy}, epochs=6)
+def test_a_killed_server_goes_on_to_the_same_weights(settings: dict[str, Any], moment: str, tmp_path: Path) -> None:
+    experiment = small(**settings, epochs=6)
     undisturbed, _ = federate(experiment, tmp_path / "whole")
 
     class Dying(Wire):
@@ -303,6 +318,7 @@ def test_a_killed_server_goes_on_to_the_same_weights(policy: str, moment: str, t
     assert resumed.federation is not None
     assert undisturbed.federation is not None
     assert resumed.federation.rounds == undisturbed.federation.rounds
+    assert sum(row["updates"] for row in resumed.federation.rounds[3:]) > 0
 
 
 def test_a_finished_federation_is_finished(tmp_path: Path) -> None:

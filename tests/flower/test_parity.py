@@ -58,6 +58,12 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"battery": {"initial": 10}, "sgd": {"momentum": 0.9, "proximal": 0.1}},
         # Trainings longer than an epoch: orders without a model, and probes in the slot in which a training ends.
         LONG | {"policy": {"name": "random-k", "k": 2}, "aggregation": {"name": "buffered", "m": 3}},
+        LONG | {"policy": {"name": "fedavg"}, "aggregation": {"name": "received", "by": "changes"}},
+        LONG | {"policy": {"name": "fedavg"}, "aggregation": {"name": "fedbuff", "k": 3}},
+        LONG | {"policy": {"name": "random-k", "k": 4}, "aggregation": {"name": "fedvarp", "eta": 0.5}},
+        {"aggregation": {"name": "mifa", "eta": 0.5, "memory": "float16", "where": "disk"}},
+        {"aggregation": {"name": "fedopt", "method": "momentum", "eta": 0.3}, "cost": {"train": 8}},
+        {"aggregation": {"name": "fedasync"}, "staleness": {"name": "polynomial"}, "cost": {"train": 8}},
         LONG | {"policy": {"name": "vaoi-parameters", "k": 2, "threshold": 0.01}},
         # Local objectives, the reserve, and a running mean, which is scored and handed out.
         {"objective": {"name": "balanced-softmax"}},

@@ -8,7 +8,7 @@ import pytest
 from flwr.app import ConfigRecord
 from flwr.serverapp.strategy import Strategy
 
-from fallow.aggregation import All
+from fallow.aggregation import All, Mifa, Update, aggregate
 from fallow.aggregation.buffered import Buffered
 from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
@@ -46,7 +46,7 @@ def test_it_is_a_strategy_of_flower_s() -> None:
 
 
 @pytest.mark.parametrize("policy", ["vaoi", "fedbacys-odd", "round-robin", "vaoi-parameters"])
-@pytest.mark.parametrize("aggregation", ["received", "all", "buffered"])
+@pytest.mark.parametrize("aggregation", ["received", "all", "buffered", "mifa", "fedvarp"])
 def test_clients_may_come_later_and_stay_away(policy: str, aggregation: str, tmp_path: Path) -> None:
     everyone = set(range(6))
     present = [{1, 4}, {1, 4}, everyone, {0, 5}, everyone]
@@ -109,6 +109,24 @@ def test_what_a_rule_gathered_outlives_data_that_came() -> None:
     federation.roster.admit([(1, "a", 400)], {1})
     federation.grow(VAoI(), rule)
     assert (federation.aggregation_state.count, federation.aggregation_state.samples) == (2, 80)
+
+
+def test_what_is_remembered_of_clients_outlives_new_clients_and_a_restart(tmp_path: Path) -> None:
+    rule, start = Mifa(memory="float16"), np.zeros(3, dtype=np.float32)
+    federation = begin_federation({"w": start}, rule)
+    federation.roster.admit([(1, "a", 40)], {1})
+    federation.grow(VAoI(), rule)
+    federation.aggregation_state, _ = aggregate(
+        rule, federation.aggregation_state, start, [Update(0, 0, start + 2, start, 40)]
+    )
+    FederationDirectory(tmp_path, VAoI(), rule, "the same").write(federation)
+    again = FederationDirectory(tmp_path, VAoI(), rule, "the same").read()
+    assert again is not None
+    again.roster.admit([(1, "a", 60), (2, "b", 60)], {1, 2})
+    again.grow(VAoI(), rule)
+    assert again.aggregation_state.rows.row(0).tolist() == [2, 2, 2]
+    assert again.aggregation_state.rows.row(1).tolist() == [0, 0, 0]
+    assert again.aggregation_state.mean().tolist() == [1, 1, 1]
 
 
 def test_what_it_would_ignore_it_refuses() -> None:

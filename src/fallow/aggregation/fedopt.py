@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.aggregation.base import Weighed, data_shares
+from fallow.aggregation.sums import Term, added
 from fallow.models.weights import Weights
 
 
@@ -66,10 +67,10 @@ class FedOpt:
         """
         if not updates:
             return state, weights
-        mean = np.zeros(weights.size)
         # Departure: β_i by data size, as in Flower's FedOpt; Algorithm 2 has 1/|S|, the same for equally much data.
-        for weighed, share in zip(updates, data_shares(updates), strict=True):
-            mean += np.multiply(weighed.update.change, share * weighed.factor, dtype=np.float64)
+        shares = zip(updates, data_shares(updates), strict=True)
+        terms = (Term(share * weighed.factor, weighed.update.change) for weighed, share in shares)
+        mean = added(np.zeros(weights.size), terms)
         if self.method == "momentum":
             first = self.beta1 * state.first + mean
             return Moments(first, state.second), (weights + (self.eta or 1.0) * first).astype(np.float32)

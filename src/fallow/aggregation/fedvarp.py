@@ -10,6 +10,7 @@ from pydantic import Field
 
 from fallow.aggregation.base import Weighed, data_shares
 from fallow.aggregation.memory import Changes, Numbers, Place, no_changes, sound_change
+from fallow.aggregation.sums import Term, added
 from fallow.models.weights import Weights
 
 
@@ -50,17 +51,14 @@ class FedVarp:
         """
         if not updates:
             return state, weights
-        new: dict[int, Weights] = {}
-        step = self.beta * state.mean()
+        brought = [(weighed.update.client, sound_change(weighed)) for weighed in updates]
         # Departure: β_i and β_j by data size, for the source's 1/|S| and 1/N; the same for equally much data.
-        for weighed, share in zip(updates, data_shares(updates), strict=True):
-            client, change = weighed.update.client, sound_change(weighed)
-            step += np.multiply(change, share, dtype=np.float64)
-            if state.rows.versions[client]:
-                step -= np.multiply(state.rows.row(client), share * self.beta, dtype=np.float64)
-            new[client] = change
-        step *= self.eta
-        return state.with_changes(new), (weights + step).astype(np.float32)
+        terms = (
+            Term(share, change, self.beta, state.last(client))
+            for (client, change), share in zip(brought, data_shares(updates), strict=True)
+        )
+        step = added(self.beta * state.mean(), terms)
+        return state.with_changes(dict(brought)), (weights + self.eta * step).astype(np.float32)
 
     def resize(self, state: Changes, data_sizes: NDArray[np.int64]) -> Changes:
         """Returns the memory for clients that came, or whose data changed.

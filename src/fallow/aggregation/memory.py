@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.aggregation.base import UpdateError, Weighed
+from fallow.aggregation.sums import Term, added
 from fallow.models.weights import Weights
 from fallow.state import Rows, empty_rows
 
@@ -49,13 +50,17 @@ class Changes:
         Args:
             new: By client, each of shape (P,), float32.
         """
-        rows, total = self.rows.with_rows(new), self.total.copy()
-        for client in new:
-            size = float(self.sizes[client])
-            total += np.multiply(rows.row(client), size, dtype=np.float64)
-            if self.rows.versions[client]:
-                total -= np.multiply(self.rows.row(client), size, dtype=np.float64)
-        return Changes(rows, total, self.sizes)
+        rows = self.rows.with_rows(new)
+        terms = (Term(float(self.sizes[client]), rows.row(client), 1.0, self.last(client)) for client in new)
+        return Changes(rows, added(self.total, terms), self.sizes)
+
+    def last(self, client: int) -> Weights | None:
+        """Returns a client's last change, shape (P,), float32; None before its first update.
+
+        Args:
+            client: Its number.
+        """
+        return self.rows.row(client) if self.rows.versions[client] else None
 
     def with_sizes(self, sizes: NDArray[np.int64]) -> "Changes":
         """Returns the memory over as many clients or more, whose data may have grown or shrunk.
@@ -63,10 +68,11 @@ class Changes:
         Args:
             sizes: |D_i|, shape (N,), int64.
         """
-        total = self.total.copy()
-        for client in np.flatnonzero(self.rows.versions).tolist():
-            total += np.multiply(self.rows.row(client), float(sizes[client] - self.sizes[client]), dtype=np.float64)
-        return Changes(self.rows.grown(len(sizes)), total, sizes)
+        terms = (
+            Term(float(sizes[client] - self.sizes[client]), self.rows.row(client))
+            for client in np.flatnonzero(self.rows.versions).tolist()
+        )
+        return Changes(self.rows.grown(len(sizes)), added(self.total, terms), sizes)
 
 
 def no_changes(size: int, data_sizes: NDArray[np.int64], memory: Numbers, where: Place) -> Changes:
@@ -90,10 +96,11 @@ def sound_change(weighed: Weighed) -> Weights:
     Raises:
         UpdateError: The change is too large to be remembered.
     """
-    change = weighed.update.change
-    if weighed.factor != 1:
-        change = change * np.float32(weighed.factor)
-    largest = float(np.abs(change).max(initial=0))
+    with np.errstate(over="ignore"):  # too large is said below
+        change = weighed.update.change
+        if weighed.factor != 1:
+            change = change * np.float32(weighed.factor)
+    largest = float(max(change.max(initial=0), -change.min(initial=0)))
     if not largest < LARGEST:
         raise UpdateError(
             f"The update of client {weighed.update.client} that started in slot {weighed.update.slot} changes a weight "

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 Row = NDArray[np.float32] | NDArray[np.float16]
 
+LEAST = -120
+"""The least power of two: its reciprocal is still a float32."""
+
 _ROW = re.compile(r"@\d+\.\d+$")
 
 
@@ -70,9 +73,7 @@ class Rows:
         if kept is None:
             return np.zeros(self.size, dtype=np.float32)
         numbers: NDArray[np.float32] = kept.astype(np.float32, copy=False)
-        if self.dtype == "float16":
-            np.ldexp(numbers, self.exponents[client], out=numbers)
-        return numbers
+        return numbers if self.dtype == "float32" else numbers * np.float32(2.0 ** int(self.exponents[client]))
 
     def with_rows(self, new: Mapping[int, NDArray[np.float32]]) -> "Rows":
         """Returns the rows with some of them replaced.
@@ -84,8 +85,10 @@ class Rows:
         for client, numbers in new.items():
             stored: Row = numbers.astype(np.float32)
             if self.dtype == "float16":
-                exponents[client] = int(np.frexp(np.abs(numbers).max(initial=0))[1]) - 15
-                stored = np.ldexp(numbers, -exponents[client]).astype(np.float16)
+                largest = max(numbers.max(initial=0), -numbers.min(initial=0))
+                exponent = max(int(np.frexp(largest)[1]) - 15, LEAST)
+                exponents[client] = exponent
+                stored = (numbers * np.float32(2.0**-exponent)).astype(np.float16)
             kept[client] = self._put(stored)
             versions[client] += 1
         return replace(self, kept=tuple(kept), exponents=exponents, versions=versions)

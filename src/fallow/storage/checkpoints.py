@@ -139,7 +139,7 @@ class CheckpointFile:
         self._folder.mkdir(exist_ok=True)
         content = io.BytesIO()
         np.save(content, row, allow_pickle=False)
-        write_atomically(self._file(name), content.getvalue(), durable=False)
+        write_atomically(self._file(name), content.getbuffer(), durable=False)
         return hashlib.sha256(content.getbuffer()).hexdigest()
 
     def _read_row(self, name: str, digest: str) -> NDArray[Any]:

@@ -7,7 +7,7 @@ PART = ".part"
 """The ending of the name of a file that is being written."""
 
 
-def write_atomically(path: Path, content: bytes, *, durable: bool = True) -> None:
+def write_atomically(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:
     """Writes a file in one step: after a failure, the old file is there, or none.
 
     Args:
