@@ -62,6 +62,13 @@ class Seer:
         return None, chosen
 
 
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """What `Boosting` remembers."""
+
+    factor: np.ndarray
+
+
 @dataclass(frozen=True)
 class Doubling:
     """Everyone trains, and the update of client i counts i + 1 times; or as often as it is told."""
@@ -76,6 +83,20 @@ class Doubling:
 
     def importance(self, state: None) -> Any:
         return np.arange(1.0, 4.0) if self.given is None else self.given
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """Everyone trains; the updates of those with an odd number count for more, and for more in each epoch."""
+
+    def init(self, clients: int) -> Boosted:
+        return Boosted(np.zeros(clients))
+
+    def select(self, state: Boosted, view: EpochView, rng: np.random.Generator) -> tuple[Boosted, Mask]:
+        return Boosted(state.factor + np.arange(view.clients) % 2 / 4), np.ones(view.clients, dtype=np.bool_)
+
+    def importance(self, state: Boosted) -> Any:
+        return state.factor
 
 
 def views(run: Any) -> list[EpochView]:
@@ -250,6 +271,17 @@ def test_the_policy_s_importance_weighs_updates() -> None:
     alike = federation(10, 10, 10)
     combine(alike, updates, Doubling(np.array(0.5)), Received(), Constant(), 0.0)
     assert alike.model["w"].tolist() == [0.5, 0.5]
+
+
+def test_importance_weighs_in_a_federation_as_in_the_simulator(tmp_path: Path) -> None:
+    experiment = small(epochs=4, policy={"name": f"{__name__}:Boosting"}, aggregation={"name": "shrinkage"})
+    engine, _ = simulated(experiment)
+    strategy, _ = federate(experiment, tmp_path / "boosted")
+    assert engine.learner is not None
+    np.testing.assert_allclose(weights(strategy), engine.learner.weights, rtol=1e-5, atol=1e-6)
+    plain, _ = simulated(small(epochs=4, policy={"name": "fedavg"}, aggregation={"name": "shrinkage"}))
+    assert plain.learner is not None
+    assert not np.allclose(plain.learner.weights, engine.learner.weights, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("given", [np.ones(2), np.array(["a"] * 3), -np.ones(3), np.full(3, np.nan)], ids=str)
