@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +73,13 @@ def mixed(seed: int, alpha: float = 5.0) -> Dataset:
     return Digits().load(seed)
 
 
+def owned(seed: int, clients: int = 12) -> Dataset:
+    """Digits whose owners are known: client k has k + 1 shares of them."""
+    digits = Digits().load(seed)
+    shares = np.repeat(np.arange(clients), np.arange(1, clients + 1))
+    return replace(digits, client=shares[np.arange(len(digits.y)) % len(shares)])
+
+
 @dataclass(frozen=True)
 class Lists:
     """Gives Python's lists where arrays are asked for."""
@@ -85,15 +92,55 @@ class Lists:
 
 @dataclass(frozen=True)
 class Uneven:
-    """A partition that gives each client another number of samples."""
+    """A partition that follows no sizes but its own, in lists."""
 
-    def split(self, y, clients, samples, seed):
-        return [np.arange(client + 1) for client in range(clients)]
+    def split(self, y, sizes, seed):
+        return [list(range(k * (k + 1) // 2, (k + 1) * (k + 2) // 2)) for k in range(len(sizes))]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A partition that gives samples to two clients."""
+
+    def split(self, y, sizes, seed):
+        return [np.arange(client + 1) for client in range(len(sizes))]
 
 
 @dataclass(frozen=True)
 class Beyond:
     """A partition that names samples that are not there."""
 
-    def split(self, y, clients, samples, seed):
-        return np.full((clients, samples), len(y))
+    def split(self, y, sizes, seed):
+        return np.full((len(sizes), 2), len(y))
+
+
+@dataclass(frozen=True)
+class Empty:
+    """A partition that leaves a client with nothing."""
+
+    def split(self, y, sizes, seed):
+        return [np.arange(3), np.array([]), *(np.array([3 + k]) for k in range(len(sizes) - 2))]
+
+
+@dataclass(frozen=True)
+class Short:
+    """A partition that forgets a client."""
+
+    def split(self, y, sizes, seed):
+        return [np.array([k]) for k in range(len(sizes) - 1)]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A partition that forgets to return."""
+
+    def split(self, y, sizes, seed):
+        return None
+
+
+@dataclass(frozen=True)
+class Fractions:
+    """A partition whose indices are no whole numbers."""
+
+    def split(self, y, sizes, seed):
+        return [np.array([k + 0.5]) for k in range(len(sizes))]

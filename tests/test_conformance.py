@@ -23,10 +23,13 @@ from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial
 from fallow.data import DATASETS, PARTITIONS
 from fallow.data.cifar10 import Cifar10
 from fallow.data.digits import Digits
+from fallow.data.division import divide
 from fallow.data.fashion_mnist import FashionMnist
 from fallow.data.partitions.dirichlet import Dirichlet
 from fallow.data.partitions.iid import Iid
+from fallow.data.partitions.natural import Natural
 from fallow.data.partitions.one_class import OneClass
+from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
 from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
 from fallow.energy.base import unit_rows
@@ -70,8 +73,9 @@ DATASET_ROWS = {
     "cifar10": Cifar10(),
     "fashion-mnist": FashionMnist(),
     "synthetic": Synthetic(samples=60, test_samples=20),
+    "sensors": Sensors(samples=60, test_samples=20, clients=5),
 }
-PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass()}
+PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass(), "natural": Natural()}
 MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
 OBJECTIVE_ROWS = {
     "cross-entropy": CrossEntropy(),
@@ -154,12 +158,16 @@ def test_a_dataset_is_whole_and_the_same_for_the_same_seed(dataset: Any) -> None
 
 
 @pytest.mark.parametrize("partition", PARTITION_ROWS.values(), ids=PARTITION_ROWS)
-def test_a_partition_gives_everyone_as_much_and_nothing_twice(partition: Any) -> None:
-    y = np.repeat(np.arange(4), 50)
-    parts = partition.split(y, 8, 20, seed=1)
-    assert parts.shape == (8, 20)
-    assert np.unique(parts).size == 160
-    np.testing.assert_array_equal(parts, partition.split(y, 8, 20, seed=1))
+def test_a_partition_gives_everyone_some_and_nothing_twice(partition: Any) -> None:
+    dataset = Sensors(samples=200, test_samples=5, clients=8, classes=4).load(1)
+    natural = isinstance(partition, Natural)
+    sizes = np.bincount(dataset.client) if natural else np.array([20, 1, 7, 12, 5, 20, 3, 9])
+    given = {} if natural else {"sizes": sizes.tolist()}
+    parts = divide(dataset, partition, 8, 1, **given)
+    assert [len(part) for part in parts] == sizes.tolist()
+    assert np.unique(np.concatenate(parts)).size == sizes.sum()
+    for part, again in zip(parts, divide(dataset, partition, 8, 1, **given), strict=True):
+        np.testing.assert_array_equal(part, again)
 
 
 @pytest.mark.parametrize("model", MODEL_ROWS.values(), ids=MODEL_ROWS)

@@ -25,6 +25,7 @@ class Purpose(StrEnum):
     SIGNIFICANCE = "significance"
     SELECT = "select"
     DATASET = "dataset"
+    SIZES = "sizes"
     PARTITION = "partition"
     WEIGHTS = "weights"
     BATCHES = "batches"

@@ -9,8 +9,8 @@ from tiny_cifar10 import binary_files, sheet_files, write_folder
 
 from fallow import data
 from fallow.data.cifar10 import Cifar10
-from fallow.data.dataset import channel_statistics
 from fallow.data.fashion_mnist import FashionMnist
+from fallow.data.from_arrays import channel_statistics
 from fallow.data.sources import debian, npm
 from fallow.errors import DataError
 

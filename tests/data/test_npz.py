@@ -28,6 +28,20 @@ def test_an_npz_file_may_say_how_many_classes_there_are(tmp_path):
     assert data.load_dataset(f"npz:{tmp_path}/mine.npz", seed=0).classes == 7
 
 
+def test_an_npz_file_may_name_owners_and_say_that_it_holds_signals(tmp_path):
+    np.savez(tmp_path / "mine.npz", client=[1, 0, 1, 0], kind="signals", **arrays())
+    dataset = data.load_dataset(f"npz:{tmp_path}/mine.npz", seed=0)
+    assert dataset.x.shape == (4, 1, 1)
+    assert [part.tolist() for part in data.partition("natural", dataset, 2, seed=0)] == [[1, 3], [0, 2]]
+
+
+@pytest.mark.parametrize("kind", [3, ["signals", "signals"]])
+def test_a_kind_in_an_npz_file_is_one_text(tmp_path, kind):
+    np.savez(tmp_path / "bad.npz", kind=kind, **arrays())
+    with pytest.raises(DataError, match=r"holds kind = .*; it must be one text"):
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)
+
+
 def test_pickles_in_an_npz_file_are_refused(tmp_path):
     np.savez(tmp_path / "bad.npz", allow_pickle=True, **arrays(y=np.array([{}, 1, 2, 3], dtype=object)))
     with pytest.raises(DataError, match=r"bad\.npz holds Python objects in 'y'; only numbers are read\.$"):

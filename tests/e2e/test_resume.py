@@ -94,6 +94,23 @@ def test_every_aggregation_resumes_to_the_same_bytes(rule: dict, tmp_path: Path)
     assert same_files(tmp_path / "whole", tmp_path / "cut")
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"samples_per_client": 30, "sizes": "lognormal"},
+        {"sizes": [1, 90, 3, 30, 30, 7, 55, 2, 20, 41, 16, 5]},
+        {"name": "tests.own_parts:owned", "partition": "natural"},
+    ],
+    ids=["lognormal", "listed", "natural"],
+)
+def test_clients_with_unequal_data_resume_to_the_same_bytes(data: dict, tmp_path: Path) -> None:
+    settings = TRAIN | {"data": data}
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", 5, **settings)
+    invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
 def test_a_finished_run_says_so(tmp_path: Path) -> None:
     begin(tmp_path / "run", 10)
     before = (tmp_path / "run" / "epochs.csv").read_bytes()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fallow.data.dataset import dataset_from_arrays
+from fallow.data.from_arrays import dataset_from_arrays
 from fallow.errors import ConfigError, EnergyError, PolicyError
 from fallow.experiment import Experiment
 from fallow.simulation.engine import Engine
@@ -82,11 +82,23 @@ def test_a_harvest_of_lists_will_do_and_one_beyond_all_numbers_is_refused() -> N
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("Uneven", "returned a list; it must return a NumPy array"), ("Beyond", "the dataset has those")],
+    [
+        ("Shared", "gave the sample 0 .* times; no sample may have two owners"),
+        ("Beyond", "the dataset has those"),
+        ("Empty", "Client 1 would have 0 training samples, and each needs at least one"),
+        ("Short", "returned . parts for . clients; it must return one for each"),
+        ("Nothing", "returned a NoneType; it must return a list of arrays"),
+        ("Fractions", "gave client 0 an array of shape .* and type float64; it must be a row of whole numbers"),
+    ],
 )
 def test_a_partition_that_no_run_could_use_is_refused(name: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         Engine(parse(data={"partition": OWN + name}))
+
+
+def test_a_partition_may_give_each_client_another_number_of_samples_in_lists() -> None:
+    learner = Engine(parse(data={"partition": OWN + "Uneven"})).learner
+    assert learner.data_sizes.tolist() == [1 + client for client in range(len(learner.data_sizes))]
 
 
 def test_a_policy_that_pays_nothing_needs_no_battery_for_it() -> None:

@@ -56,6 +56,8 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"learning": {"first_moment": "zero", "probe_batch": "fixed"}},
         {"policy": {"name": "fedbacys-odd", "turns": "across-epochs", "groups": 2}, "epochs": 8},
         {"battery": {"initial": 10}, "sgd": {"momentum": 0.9, "proximal": 0.1}},
+        {"data": {"sizes": [12, 3, 30, 7, 25, 1], "samples_per_client": 0}, "learning": {"first_moment": "first-pass"}},
+        {"data": {"sizes": "lognormal"}, "aggregation": {"name": "all"}},
         # Trainings longer than an epoch: orders without a model, and probes in the slot in which a training ends.
         LONG | {"policy": {"name": "random-k", "k": 2}, "aggregation": {"name": "buffered", "m": 3}},
         LONG | {"policy": {"name": "fedavg"}, "aggregation": {"name": "received", "by": "changes"}},

@@ -78,9 +78,9 @@ def test_the_papers_network_gives_the_same_bytes_with_any_number_of_workers() ->
     assert len({tuple(own.weights.tobytes() for own in result) for result in results}) == 1
 
 
-def test_clients_with_unequal_shards_are_stacked_with_their_likes() -> None:
+def test_clients_with_unequal_batches_and_equal_data_are_stacked_with_their_likes() -> None:
     network, samples = small(), digits(6)
-    trainings = [replace(t, order=t.order[: 10 - t.client // 2]) for t in cohort(6)]
+    trainings = [replace(t, batch_size=3 + t.client // 2) for t in cohort(6)]
     assert stacks(trainings) == [[0, 1], [2, 3], [4, 5]]
     plain = [train(network.replica(), network.weights(), training, samples, SGD()) for training in trainings]
     with Workers(network, 2) as workers:

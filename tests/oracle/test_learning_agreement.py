@@ -1,6 +1,7 @@
 """The engine's learning agrees with Algorithm 1 done by hand, batch by batch, in plain PyTorch."""
 
 import copy
+import math
 
 import numpy as np
 import pytest
@@ -34,10 +35,16 @@ def experiment(strategy: str, **settings) -> Experiment:
     )
 
 
+EQUAL = {"samples_per_client": 25}
+UNEQUAL = {"sizes": [40, 2, 25, 7, 60, 11]}
+"""One client with fewer samples than steps, and one without a full last batch."""
+
+
+@pytest.mark.parametrize("data", [EQUAL, UNEQUAL, {"samples_per_client": 25, "sizes": "lognormal"}])
 @pytest.mark.parametrize("policy", ["vaoi", "fedavg"])
 @pytest.mark.parametrize("strategy", ["spread", "stacked"])
-def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, policy: str) -> None:
-    chosen = experiment(strategy, policy={"name": policy, "k": 4})
+def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, policy: str, data: dict) -> None:
+    chosen = experiment(strategy, policy={"name": policy, "k": 4}, data=data)
     engine = Engine(chosen)
     task = engine.learner.task
     shards, seed = task.shards, chosen.seed
@@ -78,7 +85,7 @@ def test_distances_and_final_weights_are_those_of_algorithm_1(strategy: str, pol
         return [np.array([place[sample] for sample in batch]) for batch in training.batches()]
 
     def draw_probe(epoch: int) -> list[np.ndarray]:
-        sizes = -(-np.full(6, 25) // task.steps)
+        sizes = np.array([math.ceil(len(shard) / kappa) for shard, kappa in zip(shards, task.steps, strict=True)])
         drawn = probe_batches(seed, epoch, shards, sizes)
         return [np.array([{s: k for k, s in enumerate(shards[i])}[x] for x in drawn[i]]) for i in range(6)]
 

@@ -1,5 +1,6 @@
 """``fallow data``: fetch datasets, list them, and draw who has what."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,13 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Where fetched data is kept; else $FALLOW_DATA_DIR, else the user's cache.", show_default=False),
 ]
+
+
+class SizesOption(StrEnum):
+    """Sizes that a command can name; one number for each client is for configs."""
+
+    EQUAL = "equal"
+    LOGNORMAL = "lognormal"
 
 
 class ProgressWatcher:
@@ -88,8 +96,10 @@ def label_mix(
     clients: Annotated[int, typer.Option(min=1, help="N.")] = 100,
     samples_per_client: Annotated[
         int,
-        typer.Option(min=0, help="Training samples of each client; 0: as in a run, 300 or all there are."),
+        typer.Option(min=0, help="Training samples of a client, on average; 0: as in a run, 300 or all there are."),
     ] = 0,
+    sizes: Annotated[SizesOption, typer.Option(help="Whether all clients have as many samples.")] = SizesOption.EQUAL,
+    spread: Annotated[float, typer.Option(min=0, help="σ of lognormal sizes.")] = 1.0,
     partition: Annotated[str, typer.Option(help=f"{', '.join(data.PARTITIONS)}, or module:Class.")] = "dirichlet",
     alpha: Annotated[
         float | None, typer.Option(help="α of dirichlet: small gives each client few classes.", show_default="0.1")
@@ -101,11 +111,21 @@ def label_mix(
     """Draw which classes each client's samples are of."""
     options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
     dataset = data.load_dataset(name, seed=seed, data_dir=data_dir)
-    samples = data.samples_per_client(samples_per_client, len(dataset.y), clients)
-    parts = data.partition(partition, dataset.y, clients, samples, seed, options)
+    parts = data.partition(
+        partition,
+        dataset,
+        clients,
+        seed,
+        samples_per_client=samples_per_client,
+        sizes=sizes.value,
+        spread=spread,
+        options=options,
+    )
     counts = data.label_mix(dataset.y, parts, dataset.classes)
     shown = getattr(resolve(partition, data.PARTITIONS, "partition"), "alpha", None) if alpha is None else alpha
     mix = partition if shown is None else f"{partition}, α = {shown:g}"
-    title = f"{dataset.name}: {clients} clients with {samples} samples each ({mix}, seed {seed})"
+    few, many = (int(limit) for limit in (counts.sum(axis=1).min(), counts.sum(axis=1).max()))
+    amount = f"{few} samples each" if few == many else f"{few} to {many} samples"
+    title = f"{dataset.name}: {clients} clients with {amount} ({mix}, seed {seed})"
     data.draw_label_mix(counts, out, title)
     console.print(f"The label mix is drawn in {out}.", highlight=False, markup=False)

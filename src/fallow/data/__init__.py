@@ -4,18 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fallow.data.cifar10 import Cifar10
-from fallow.data.dataset import Dataset, DatasetOptions, checked_dataset, dataset_from_arrays
+from fallow.data.dataset import Dataset, DatasetOptions, checked_dataset
 from fallow.data.digits import Digits
+from fallow.data.division import divide
 from fallow.data.fashion_mnist import FashionMnist
+from fallow.data.from_arrays import dataset_from_arrays
 from fallow.data.function import from_outside
 from fallow.data.label_mix import draw_label_mix, label_mix
 from fallow.data.npz import PREFIX, npz
-from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, OneClass, Partition, samples_per_client
+from fallow.data.partitions import PARTITIONS, Dirichlet, Iid, Natural, OneClass, Partition, Parts
 from fallow.data.published import SILENT
+from fallow.data.sensors import Sensors
+from fallow.data.sizes import Sizes, samples_per_client
 from fallow.data.sources import Watcher
 from fallow.data.synthetic import Synthetic
 from fallow.errors import ConfigError, DataError
@@ -28,6 +29,7 @@ DATASETS: dict[str, type] = {
     "cifar10": Cifar10,
     "fashion-mnist": FashionMnist,
     "synthetic": Synthetic,
+    "sensors": Sensors,
 }
 
 
@@ -112,33 +114,38 @@ def is_ready(name: str, data_dir: Path | None = None) -> bool:
 
 def partition(
     name: str,
-    y: NDArray[np.int64],
+    dataset: Dataset,
     clients: int,
-    samples_per_client: int,
     seed: int,
+    *,
+    samples_per_client: int = 0,
+    sizes: Sizes = "equal",
+    spread: float = 1.0,
     options: Mapping[str, Any] | None = None,
-) -> NDArray[np.int64]:
-    """Returns which training images each client has, shape (N, n), int64: disjoint indices into `y`.
+) -> Parts:
+    """Returns which training samples each client has: N arrays of indices, shape (|D_i|,), int64, all disjoint.
 
     Args:
         name: A key of PARTITIONS, or ``module:Class``.
-        y: The labels of the training images, shape (images,), int64.
+        dataset: What is divided.
         clients: N.
-        samples_per_client: n, the images of each client.
         seed: The same seed gives the same parts.
+        samples_per_client: How many a client has on average; 0 is the paper's 300, or as many as there are.
+        sizes: "equal", "lognormal", or one number for each client.
+        spread: σ of "lognormal".
         options: The fields of the partition's class.
 
     Raises:
-        ConfigError: There is no such partition or option, or there are too few images.
+        ConfigError: There is no such partition or option, or there are too few samples.
 
     Examples:
-        >>> y = np.array([0, 1, 0, 1])
-        >>> partition("one-class", y, clients=2, samples_per_client=2, seed=0).tolist()
-        [[0, 2], [1, 3]]
+        >>> digits = load_dataset("digits", seed=0)
+        >>> [len(part) for part in partition("iid", digits, clients=3, seed=0, sizes=[40, 10, 60])]
+        [40, 10, 60]
     """
     cls = resolve(name, PARTITIONS, "partition", "fallow.partitions")
-    chosen: Partition = with_options(f"The partition '{name}'", cls, options or {})
-    return chosen.split(y, clients, samples_per_client, seed)
+    chosen: Partition | Natural = with_options(f"The partition '{name}'", cls, options or {})
+    return divide(dataset, chosen, clients, seed, samples=samples_per_client, sizes=sizes, spread=spread, name=name)
 
 
 __all__ = [
@@ -152,11 +159,14 @@ __all__ = [
     "Dirichlet",
     "FashionMnist",
     "Iid",
+    "Natural",
     "OneClass",
     "Partition",
+    "Sensors",
     "Synthetic",
     "checked_dataset",
     "dataset_from_arrays",
+    "divide",
     "draw_label_mix",
     "fetch",
     "is_ready",

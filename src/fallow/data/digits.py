@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data.dataset import Dataset, dataset_from_arrays
+from fallow.data.dataset import Dataset
+from fallow.data.from_arrays import dataset_from_arrays
 from fallow.errors import DataError
 
 FILE = Path(__file__).with_name("digits.npz")

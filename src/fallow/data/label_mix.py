@@ -1,5 +1,6 @@
 """The classes of each client's samples, counted and drawn."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,25 +17,23 @@ MOST_NUMBERS = 25
 """Most clients for which every cell can show its number legibly."""
 
 
-def label_mix(y: NDArray[np.int64], parts: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+def label_mix(y: NDArray[np.int64], parts: Sequence[NDArray[np.int64]], classes: int) -> NDArray[np.int64]:
     """Returns how many samples of each class each client has.
 
     Args:
-        y: The labels of the training images, shape (images,), int64.
-        parts: Each client's images, shape (N, n), int64, indices into `y`.
+        y: The labels of the training samples, shape (samples,), int64.
+        parts: Each client's samples: N arrays of indices into `y`, shape (|D_i|,), int64.
         classes: How many classes there are.
 
     Returns:
-        Shape (N, classes), int64; each row sums to n.
+        Shape (N, classes), int64; each row sums to |D_i|.
 
     Examples:
-        >>> label_mix(y=np.array([0, 1, 1, 0]), parts=np.array([[0, 3], [1, 2]]), classes=2)
-        array([[2, 0],
-               [0, 2]])
+        >>> label_mix(y=np.array([0, 1, 1, 0]), parts=[np.array([0]), np.array([1, 2, 3])], classes=2)
+        array([[1, 0],
+               [1, 2]])
     """
-    clients = len(parts)
-    cell = np.arange(clients)[:, None] * classes + y[parts]
-    return np.bincount(cell.ravel(), minlength=clients * classes).reshape(clients, classes)
+    return np.array([np.bincount(y[part], minlength=classes) for part in parts])
 
 
 def draw_label_mix(counts: NDArray[np.int64], path: Path, title: str = "") -> None:

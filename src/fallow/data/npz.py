@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data.dataset import Dataset, dataset_from_arrays
+from fallow.data.dataset import Dataset
+from fallow.data.from_arrays import dataset_from_arrays
 from fallow.errors import DataError
 
 PREFIX = "npz:"
@@ -25,7 +26,7 @@ def npz(path: str) -> type:
 
     @dataclass(frozen=True)
     class Npz:
-        """Arrays x, y, x_test and y_test, and perhaps classes, in a NumPy archive."""
+        """Arrays x, y, x_test and y_test, and perhaps classes, client and kind, in a NumPy archive."""
 
         def load(self, seed: int, data_dir: Path | None = None) -> Dataset:
             """Returns the dataset in the archive; raises `DataError` if it holds pickled objects."""
@@ -39,7 +40,8 @@ def read_npz(path: Path) -> Dataset:
 
     Args:
         path: An archive of the arrays `x`, `y`, `x_test` and `y_test`, as ``dataset_from_arrays`` accepts them. It may
-            also hold a whole number `classes`; without it, the number of classes is the largest label plus one.
+            also hold a whole number `classes`; without it, the number of classes is the largest label plus one. An
+            array `client` names the client of each training sample, and a text `kind` says what three axes mean.
 
     Raises:
         DataError: The file can't be read, or an array is missing.
@@ -53,10 +55,10 @@ def read_npz(path: Path) -> Dataset:
     """
     try:
         with path.open("rb") as file:  # np.load itself would leave a damaged file open
-            kind = file.read(len(ONE_ARRAY))
-            if kind == ONE_ARRAY:
+            begin = file.read(len(ONE_ARRAY))
+            if begin == ONE_ARRAY:
                 raise DataError(f"The dataset {path} is one array, not an archive of several; write it with np.savez.")
-            if not kind.startswith(ARCHIVE):  # np.load would treat it as a pickle, and advise to allow that
+            if not begin.startswith(ARCHIVE):  # np.load would treat it as a pickle, and advise to allow that
                 raise DataError(f"The dataset {path} is no NumPy archive; write it with np.savez.")
             file.seek(0)
             archive = np.load(file, allow_pickle=False)
@@ -68,11 +70,13 @@ def read_npz(path: Path) -> Dataset:
                 )
             x, y, x_test, y_test = (_array(path, archive, name) for name in ARRAYS)
             classes = _whole_number(path, _array(path, archive, "classes")) if "classes" in archive else None
+            client = _array(path, archive, "client") if "client" in archive else None
+            kind = _text(path, _array(path, archive, "kind")) if "kind" in archive else None
     except OSError as error:
         raise DataError(f"The dataset {path} can't be read: {error.strerror or error}.") from error
     except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"The dataset {path} is no NumPy archive that can be read; it is cut or damaged.") from error
-    return dataset_from_arrays(path.stem, x, y, x_test, y_test, classes)
+    return dataset_from_arrays(path.stem, x, y, x_test, y_test, classes, client=client, kind=kind)
 
 
 def _array(path: Path, archive: Any, name: str) -> NDArray[Any]:
@@ -92,3 +96,9 @@ def _whole_number(path: Path, array: NDArray[Any]) -> int:
         shown = str(array.tolist())[:60]
         raise DataError(f"The dataset {path} holds classes = {shown}; it must be one whole number.")
     return int(array.item())
+
+
+def _text(path: Path, array: NDArray[Any]) -> Any:
+    if array.size != 1 or array.dtype.kind != "U":
+        raise DataError(f"The dataset {path} holds kind = {str(array.tolist())[:60]}; it must be one text.")
+    return array.item()

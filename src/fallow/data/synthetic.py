@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.data.dataset import MOST_CLASSES, Dataset, channel_statistics
+from fallow.data.dataset import Dataset
+from fallow.data.faults import MOST_CLASSES
+from fallow.data.from_arrays import channel_statistics
 from fallow.rng import Purpose, stream
 
 PATTERNS, TRAIN, TEST = 0, 1, 2

@@ -8,6 +8,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
+from fallow.data.sizes import check_sizes
 from fallow.energy import Physics, check_batteries, check_reserve
 from fallow.errors import ConfigError
 from fallow.experiment.choices import build_choices
@@ -246,6 +247,7 @@ class Experiment(BaseModel):
             raise ConfigError(
                 f"policy.k = {k} is more than clients = {self.clients}; set policy.k to at most {self.clients}."
             )
+        check_sizes(self.data.sizes, self.clients, self.data.samples_per_client, self.build("data", "partition"))
         check_batteries(physics, self.cost.transmit, self.cost.probe)
         if self.epochs * self.slots_per_epoch + int(physics.train_cost.max()) > MOST_SLOTS:
             raise ConfigError(

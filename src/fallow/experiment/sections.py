@@ -78,8 +78,12 @@ class Data(Choosing):
     name: str = Field("digits", description=f"{', '.join(DATASETS)}, npz:PATH, or module:function")
     partition: str = Field("dirichlet", description=f"{', '.join(PARTITIONS)}, or module:Class")
     samples_per_client: int = Field(
-        0, ge=0, description="|D_i|; 0 is the paper's 300, or as many as the dataset has for each client"
+        0, ge=0, description="mean of |D_i|; 0 is the paper's 300, or as many as the dataset has for each client"
     )
+    sizes: Literal["equal", "lognormal"] | tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        "equal", description="|D_i|: equal, lognormal, or a list with one number for each client"
+    )
+    spread: float = Field(1.0, ge=0, description="of lognormal sizes: σ, the deviation of the logarithm")
 
 
 class Model(Choosing):

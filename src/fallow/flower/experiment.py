@@ -20,7 +20,7 @@ from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
-from fallow.learning.probe import probe_batches
+from fallow.learning.probe import probe_batches, shard_sizes
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
 from fallow.simulation.learner_setup import load_dataset, split
@@ -48,7 +48,7 @@ class _Parts:
 
     def task(self, number: int) -> ClientTask:
         experiment = self.experiment
-        sizes = np.full(len(self.shards), self.shards.shape[1], dtype=np.int64)
+        sizes = shard_sizes(self.shards)
 
         def probe_batch(epoch: int) -> NDArray[np.int64]:
             kind = experiment.learning.probe_batch

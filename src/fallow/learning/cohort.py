@@ -8,9 +8,12 @@ import time
 from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
+
 from fallow.learning.local import train
 from fallow.learning.network import Network
 from fallow.learning.options import SGD, Strategy
+from fallow.learning.ragged import ragged_stacks
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
 from fallow.learning.state import Trained
@@ -49,6 +52,8 @@ def train_cohort(
             return [train(network, weights, chosen[0], samples, sgd)]
         return train_stacked(network, weights, chosen, samples, sgd)
 
+    # The longest work first, so that no worker is left alone with it at the end.
+    parts.sort(key=lambda part: -sum(len(trainings[k].order) for k in part))
     results = workers.map(compute, parts)
     by_place = {
         k: trained for part, result in zip(parts, results, strict=True) for k, trained in zip(part, result, strict=True)
@@ -57,24 +62,34 @@ def train_cohort(
 
 
 def stacks(trainings: list[Training]) -> list[list[int]]:
-    """Returns a cohort cut into stacks of clients with the same number of samples and the same batch size.
+    """Returns a cohort cut into stacks.
 
+    Where all clients have as many samples, a stack has clients with the same batch size. Where they have not, smaller
+    batches are filled up to the largest of the stack, and the cut is the one that costs least (``ragged_stacks``).
     The cut depends on the cohort alone, never on the number of workers, so the results do not depend on it either.
 
     Args:
         trainings: The cohort.
 
     Returns:
-        For each stack, indices into `trainings`; every index occurs once.
+        For each stack, indices into `trainings`, those with more steps first; every index occurs once.
     """
-    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    if len({len(training.order) for training in trainings}) > 1:
+        sizes = np.array([len(training.order) for training in trainings])
+        return ragged_stacks(sizes, np.array([training.batch_size for training in trainings]), _most(len(trainings)))
+    alike: dict[int, list[int]] = defaultdict(list)
     for k, training in enumerate(trainings):
-        alike[len(training.order), training.batch_size].append(k)
+        alike[training.batch_size].append(k)
     parts = []
     for places in alike.values():
         count = max(-(-len(places) // STACK), 2 if len(places) >= WORTH_HALVING else 1)
         parts += [places[k * len(places) // count : (k + 1) * len(places) // count] for k in range(count)]
     return parts
+
+
+def _most(clients: int) -> int:
+    """Returns the most clients of a stack of unequal ones: so few that two workers have work."""
+    return min(STACK, -(-clients // 2)) if clients >= WORTH_HALVING else STACK
 
 
 def choose(workers: Workers, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD) -> Strategy:

@@ -41,7 +41,9 @@ class ChainStack:
         self.first = next(k for k, gradients in enumerate(self.gradients) if gradients)
         self.feature_after = max((k for k, path in enumerate(self.paths) if _inside(path, network.feature)), default=-1)
 
-    def gradient(self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None) -> Passes:
+    def gradient(
+        self, weights: Tensor, inputs: Tensor, labels: Tensor, offset: Tensor | None, share: Tensor | None
+    ) -> Passes:
         """See ``stacked.Stack``."""
         parameters = self._by_layer(self.network.views(weights.to(self.dtype)))
         x = inputs.movedim(1, -1).to(self.dtype).contiguous()
@@ -49,22 +51,23 @@ class ChainStack:
         for k, layer in enumerate(self.layers):
             x = layer.forward(x, parameters[k])
             if k == self.feature_after:
-                features = x.flatten(1, -2).sum(-1, dtype=torch.float32)
+                features = _counted(x.flatten(1, -2), share).sum(-1, dtype=torch.float32)
         logits = x.float()
         shifted = logits if offset is None else logits + offset[:, :, None]
         log_probability = shifted.log_softmax(1)
         target = labels[:, None]
-        losses = -log_probability.gather(1, target)
+        losses = _counted(-log_probability.gather(1, target), share)
         dy = log_probability.exp()
         if features is None:
             softmax = dy if offset is None else logits.softmax(1)
-            features = (softmax if self.network.feature == "softmax" else logits).sum(-1)
+            features = _counted(softmax if self.network.feature == "softmax" else logits, share).sum(-1)
         dy.scatter_add_(1, target, dy.new_full((1, 1, 1), -1.0).expand(target.shape))
-        dy = dy.div_(labels.shape[1]).to(self.dtype)
+        dy = (dy.div_(labels.shape[1]) if share is None else dy.mul_(share[:, None])).to(self.dtype)
         for k in range(len(self.layers) - 1, self.first - 1, -1):
             dy = self.layers[k].backward(dy, parameters[k], self.gradients[k], need_dx=k > self.first)
         torch.cat([buffer.flatten(1) for buffer in self.buffers.values()], dim=1, out=self.flat)
-        return Passes(self.flat.float(), losses.mean((1, 2)), losses.double().square().sum((1, 2)), features)
+        loss = losses.mean((1, 2)) if share is None else (losses * share[:, None]).sum((1, 2))
+        return Passes(self.flat.float(), loss, losses.double().square().sum((1, 2)), features)
 
     def _by_layer(self, named: Parameters) -> list[Parameters]:
         """Returns the tensors of each layer by their names in the layer, out of tensors by their whole paths."""
@@ -72,6 +75,11 @@ class ChainStack:
             {name: named[f"{path}.{name}"] for name in ("weight", "bias") if f"{path}.{name}" in named}
             for path in self.paths
         ]
+
+
+def _counted(values: Tensor, share: Tensor | None) -> Tensor:
+    """Returns values of samples, shape (C, …, batch), with zeros for those that only fill up a batch."""
+    return values if share is None else values * (share > 0)[:, None]
 
 
 def _fits(layers: Layers, flat: bool) -> bool:

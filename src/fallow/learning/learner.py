@@ -65,7 +65,7 @@ class Learner:
         self._offsets = logit_offsets(
             task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
         )
-        self.data_sizes = np.full(clients, task.shards.shape[1], dtype=np.int64)
+        self.data_sizes = task.data_sizes
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
         self.seconds: defaultdict[str, float] = defaultdict(float)

@@ -18,12 +18,24 @@ from fallow.rng import Purpose, stream
 Moments = NDArray[np.float32]
 """h_i of every client, shape (N, F), float32; NaN where a client has none yet."""
 
-Shards = NDArray[np.int64] | Sequence[NDArray[np.int64]]
-"""Each client's samples, as indices into the training set: shape (N, n), or N arrays of shapes (n_i,)."""
-
+Shards = Sequence[NDArray[np.int64]]
+"""Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64."""
 
 FirstMoment = Literal["infinite", "zero", "first-pass"]
 """h_i before the first training: none (so M_i = ∞), zero, or from one pass of w(0) (reading 6)."""
+
+
+def shard_sizes(shards: Shards) -> NDArray[np.int64]:
+    """Returns |D_i| of every client, shape (N,), int64.
+
+    Args:
+        shards: The clients' samples, as indices into the training set.
+
+    Examples:
+        >>> shard_sizes([np.arange(3), np.arange(5)])
+        array([3, 5])
+    """
+    return np.fromiter((len(shard) for shard in shards), dtype=np.int64, count=len(shards))
 
 
 def probe_batches(
@@ -42,7 +54,7 @@ def probe_batches(
         N arrays of indices into the training set, shape (|B_i|,), int64.
     """
     rng = stream(seed, Purpose.PROBE, epoch if kind == "fresh" else 0)
-    lengths = np.fromiter((len(shard) for shard in shards), dtype=np.int64, count=len(shards))
+    lengths = shard_sizes(shards)
     batches: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(shards)
     for length in np.unique(lengths):
         owners = np.flatnonzero(lengths == length)

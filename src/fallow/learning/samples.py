@@ -1,4 +1,4 @@
-"""The labelled images that networks learn from, normalised batch by batch."""
+"""The labelled samples that networks learn from, normalised batch by batch."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Images and labels, stored unchanged; a batch is normalised when it is read.
+    """Images, signals or vectors with their labels, stored unchanged; a batch is normalised when it is read.
 
     Attributes:
-        images: Shape (S, C, …), uint8 or float32. Never written to.
+        images: The inputs, of any of the three kinds, shape (S, C, …), uint8 or float32. Never written to.
         labels: Shape (S,), int64.
-        scale: The factor on the pixels of each channel, shape (C, 1, …), float32.
+        scale: The factor on the values of each channel, shape (C, 1, …), float32.
         offset: What is then subtracted from each channel, shape (C, 1, …), float32.
     """
 
@@ -31,17 +31,17 @@ class Samples:
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """The shape of one image, without a batch."""
+        """The shape of one input, without a batch."""
         return tuple(self.images.shape[1:])
 
     def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Returns normalised images and their labels.
+        """Returns normalised inputs and their labels.
 
         Args:
             indices: The samples, any shape, int64.
 
         Returns:
-            Images, shape (*indices.shape, C, …), float32, and labels, shape indices.shape, int64.
+            Inputs, shape (*indices.shape, C, …), float32, and labels, shape indices.shape, int64.
         """
         flat = torch.from_numpy(np.ascontiguousarray(indices.reshape(-1))).to(self.images.device)
         images = self.images.index_select(0, flat).to(torch.float32) * self.scale - self.offset

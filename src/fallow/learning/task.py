@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fallow.aggregation import AnyAggregation, Staleness
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
+from fallow.learning.probe import Shards, shard_sizes
 from fallow.learning.samples import Samples
 from fallow.objectives import Objective
 
@@ -21,7 +22,7 @@ class Task:
         seed: The seed of the run.
         train: The training set.
         test: The test set.
-        shards: Each client's samples, indices into the training set, shape (N, n), int64.
+        shards: Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64, none empty.
         steps: κ_i, the steps of a training, shape (N,), int32.
         network: The network, with w(0).
         sgd: The options of a step.
@@ -40,7 +41,7 @@ class Task:
     seed: int
     train: Samples
     test: Samples
-    shards: NDArray[np.int64]
+    shards: Shards
     steps: NDArray[np.int32]
     network: Network
     sgd: SGD
@@ -54,3 +55,8 @@ class Task:
     probes_losses: bool = False
     keeps_local: bool = False
     average: float = 0.0
+
+    @property
+    def data_sizes(self) -> NDArray[np.int64]:
+        """|D_i| of every client, shape (N,), int64."""
+        return shard_sizes(self.shards)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load_dataset, partition, samples_per_client
+from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load_dataset, partition
 from fallow.errors import FallowError
 from fallow.plugins.options import option_names
 from fallow.reports.differences import say
@@ -33,9 +33,16 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
         return None
     try:
         dataset = load_dataset(name, seed=settings["seed"], **_given(run, DATASETS[name]))
-        clients = settings["clients"]
-        samples = samples_per_client(settings["data.samples_per_client"], len(dataset.y), clients)
-        shares = partition(parts, dataset.y, clients, samples, settings["seed"], _given(run, PARTITIONS[parts]))
+        shares = partition(
+            parts,
+            dataset,
+            settings["clients"],
+            settings["seed"],
+            samples_per_client=settings["data.samples_per_client"],
+            sizes=settings.get("data.sizes", "equal"),  # runs of earlier versions have no sizes
+            spread=settings.get("data.spread", 1.0),
+            options=_given(run, PARTITIONS[parts]),
+        )
     except (FallowError, KeyError):
         return None  # the page does without
     return label_mix(dataset.y, shares, dataset.classes)

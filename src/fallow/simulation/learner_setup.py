@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import Dataset, Partition, checked_dataset, samples_per_client
-from fallow.errors import ConfigError
+from fallow.data import Dataset, checked_dataset, divide
+from fallow.data.partitions import Parts
 from fallow.experiment import Experiment
 from fallow.learning.learner import Learner
 from fallow.learning.network import build_network, check_device
@@ -79,33 +79,24 @@ def load_dataset(experiment: Experiment) -> Dataset:
     return checked_dataset(experiment.data.name, experiment.build("data").load(experiment.seed))
 
 
-def split(experiment: Experiment, dataset: Dataset) -> NDArray[np.int64]:
-    """Returns which training samples each client has, shape (N, n), int64.
+def split(experiment: Experiment, dataset: Dataset) -> Parts:
+    """Returns which training samples each client has: N arrays of indices, shape (|D_i|,), int64.
 
     Args:
-        experiment: Its section `data` names the partition.
+        experiment: Its section `data` names the partition and the sizes.
         dataset: What is divided among the clients.
 
     Raises:
-        ConfigError: The partition returned something that no run can use.
+        ConfigError: There are too few samples, or the partition returned something that no run can use.
     """
-    partition: Partition = experiment.build("data", "partition")
-    samples = samples_per_client(experiment.data.samples_per_client, len(dataset.y), experiment.clients)
-    shards = partition.split(dataset.y, experiment.clients, samples, experiment.seed)
-    _check_shards(f"The partition '{experiment.data.partition}'", shards, experiment.clients, len(dataset.y))
-    return shards
-
-
-def _check_shards(what: str, shards: object, clients: int, samples: int) -> None:
-    """Raises ConfigError if a partition made shards that no run can use."""
-    if not isinstance(shards, np.ndarray):
-        raise ConfigError(f"{what} returned a {type(shards).__name__}; it must return a NumPy array.")
-    if shards.ndim != 2 or shards.dtype.kind not in "iu" or len(shards) != clients or not shards.size:
-        raise ConfigError(
-            f"{what} returned an array of shape {shards.shape} and type {shards.dtype}; it must return whole numbers, "
-            f"a row of samples for each of the {clients} clients."
-        )
-    if shards.min() < 0 or shards.max() >= samples:
-        raise ConfigError(
-            f"{what} names the samples {shards.min()} to {shards.max()}; the dataset has those from 0 to {samples - 1}."
-        )
+    data = experiment.data
+    return divide(
+        dataset,
+        experiment.build("data", "partition"),
+        experiment.clients,
+        experiment.seed,
+        samples=data.samples_per_client,
+        sizes=data.sizes,
+        spread=data.spread,
+        name=data.partition,
+    )

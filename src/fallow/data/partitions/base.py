@@ -1,4 +1,4 @@
-"""What a partition is: disjoint parts of the training set, one for each client, all of the same size."""
+"""What a partition is: disjoint parts of the training set, one for each client, each of the size it is asked for."""
 
 from typing import Protocol
 
@@ -7,75 +7,90 @@ from numpy.typing import NDArray
 
 from fallow.errors import ConfigError
 
-PAPER_SAMPLES = 300
-"""|D_i| in the paper."""
+Parts = list[NDArray[np.int64]]
+"""Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64."""
 
 
 class Partition(Protocol):
-    """Gives each client its training images. A frozen dataclass whose fields are its options."""
+    """Gives each client its training samples. A frozen dataclass whose fields are its options."""
 
-    def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
-        """Returns which images each client has.
+    def split(self, y: NDArray[np.int64], sizes: NDArray[np.int64], seed: int) -> Parts:
+        """Returns which samples each client has.
 
         Args:
-            y: The labels of the training images, shape (images,), int64.
-            clients: N.
-            samples_per_client: n, the images of each client.
+            y: The labels of the training samples, shape (samples,), int64.
+            sizes: |D_i|, how many samples each client gets, shape (N,), int64.
             seed: The same seed gives the same parts.
 
         Returns:
-            Indices into `y`, shape (N, n), int64; no index occurs twice, and each row is sorted.
+            N arrays of indices into `y`, shape (|D_i|,), int64; no index occurs twice, and each array is sorted.
 
         Raises:
-            ConfigError: There are too few images.
+            ConfigError: There are too few samples.
         """
         ...
 
 
-def samples_per_client(wanted: int, samples: int, clients: int) -> int:
-    """Returns n, how many training samples each client gets.
+def check_supply(y: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+    """Checks that there are enough samples for all clients, and that each client gets some.
 
     Args:
-        wanted: The setting; 0 is the paper's 300, or fewer if the training set is too small for that.
-        samples: How many samples the training set has.
-        clients: N.
-
-    Examples:
-        >>> samples_per_client(wanted=0, samples=1500, clients=100)
-        15
-    """
-    return wanted or max(1, min(PAPER_SAMPLES, samples // clients))
-
-
-def check_supply(y: NDArray[np.int64], clients: int, samples_per_client: int) -> None:
-    """Checks that there are enough images for all clients.
-
-    Args:
-        y: The labels of the training images, shape (images,), int64.
-        clients: N.
-        samples_per_client: n, the images of each client.
+        y: The labels of the training samples, shape (samples,), int64.
+        sizes: |D_i|, shape (N,), int64.
 
     Raises:
-        ConfigError: There are fewer than N·n images, or N or n is below 1.
+        ConfigError: There are fewer samples than the sum of the sizes, a client gets none, or there is no client.
     """
-    if clients < 1 or samples_per_client < 1:
-        raise ConfigError(f"clients = {clients} and samples_per_client = {samples_per_client} must both be at least 1.")
-    if clients * samples_per_client > len(y):
+    if not len(sizes):
+        raise ConfigError("There are no clients to divide the samples among; there must be at least one.")
+    check_everyone_has_some(sizes)
+    needed = int(sizes.sum())
+    if needed > len(y):
+        equal = bool((sizes == sizes[0]).all())
         raise ConfigError(
-            f"{clients} clients with {samples_per_client} samples each need {clients * samples_per_client} training "
-            f"samples, but the dataset has {len(y)}; lower clients or samples_per_client, or choose a larger dataset."
+            f"{len(sizes)} clients with {f'{sizes[0]} samples each' if equal else 'the sizes given'} need {needed} "
+            f"training samples, but the dataset has {len(y)}; lower clients or "
+            f"{'samples_per_client' if equal else 'the sizes'}, or choose a larger dataset."
         )
 
 
-def shuffled_classes(y: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Returns the indices of the images of each class that occurs, in random order.
+def check_everyone_has_some(sizes: NDArray[np.int64]) -> None:
+    """Checks that no client is without samples: it could neither train nor probe.
 
     Args:
-        y: The labels of the training images, shape (images,), int64.
+        sizes: |D_i|, shape (N,), int64.
+
+    Raises:
+        ConfigError: A client gets none.
+    """
+    if sizes.min() < 1:
+        client = int(sizes.argmin())
+        raise ConfigError(
+            f"Client {client} would have {sizes[client]} training samples, and each needs at least one; leave the "
+            "client out, or give it samples."
+        )
+
+
+def shuffled_classes(y: NDArray[np.int64], rng: np.random.Generator) -> Parts:
+    """Returns the indices of the samples of each class that occurs, in random order.
+
+    Args:
+        y: The labels of the training samples, shape (samples,), int64.
         rng: The stream to draw from.
 
     Returns:
-        For each class, indices into `y`, shape (images of the class,), int64.
+        For each class, indices into `y`, shape (samples of the class,), int64.
     """
     order = rng.permutation(len(y))
     return [order[y[order] == label] for label in np.unique(y)]
+
+
+def cut(order: NDArray[np.int64], sizes: NDArray[np.int64]) -> Parts:
+    """Returns consecutive pieces of the given sizes, each sorted.
+
+    Args:
+        order: Indices, shape (at least the sum of the sizes,), int64.
+        sizes: Shape (pieces,), int64.
+    """
+    ends = np.cumsum(sizes)
+    return [np.sort(order[end - size : end]) for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]

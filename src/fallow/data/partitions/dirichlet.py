@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.data.partitions.base import check_supply, shuffled_classes
+from fallow.data.partitions.base import Parts, check_supply, shuffled_classes
 from fallow.errors import ConfigError
 from fallow.rng import Purpose, stream
 
@@ -19,59 +19,58 @@ NOTHING = 1e-12
 class Dirichlet:
     """Client by client, without replacement across clients.
 
-    1. The images of each class are shuffled, and the order in which the clients choose is drawn, both by the seed.
+    1. The samples of each class are shuffled, and the order in which the clients choose is drawn, both by the seed.
     2. Client i draws its shares of the classes from Dirichlet(α, …, α), from its own stream: they do not depend on
        how many other clients there are.
-    3. In the order of step 1, each client draws how many of its n samples are of each class, from the multinomial
-       distribution with its shares of the classes that still have images, scaled to sum to 1. If these shares are all
-       zero, it draws with the classes' shares of the images that are left.
-    4. It takes the next images of each class. What a class could not supply is drawn again as in step 3, until the
-       client has n samples.
+    3. In the order of step 1, each client draws how many of its |D_i| samples are of each class, from the multinomial
+       distribution with its shares of the classes that still have samples, scaled to sum to 1. If these shares are all
+       zero, it draws with the classes' shares of the samples that are left.
+    4. It takes the next samples of each class. What a class could not supply is drawn again as in step 3, until the
+       client has |D_i| samples.
 
-    Clients that choose late find some classes used up, especially if N·n is almost the whole training set.
+    Clients that choose late find some classes used up, especially if all clients have almost the whole training set.
 
     Attributes:
         alpha: α. A small α gives each client few classes; a large α gives all clients the same mix.
 
     Examples:
-        >>> Dirichlet(alpha=0.1).split(np.array([0, 1, 0, 1]), clients=2, samples_per_client=2, seed=0).shape
-        (2, 2)
+        >>> parts = Dirichlet(alpha=0.1).split(np.array([0, 1, 0, 1]), sizes=np.array([3, 1]), seed=0)
+        >>> [len(part) for part in parts]
+        [3, 1]
     """
 
     alpha: Annotated[
         float, Field(gt=0, description="α: small gives each client few classes, large gives all the same mix")
     ] = 0.1
 
-    def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
-        """Returns indices into `y`, shape (N, n), int64; see `Partition`.
+    def split(self, y: NDArray[np.int64], sizes: NDArray[np.int64], seed: int) -> Parts:
+        """Returns N arrays of indices into `y`; see `Partition`.
 
         Args:
-            y: The labels of the training images, shape (images,), int64.
-            clients: N.
-            samples_per_client: n, the images of each client.
+            y: The labels of the training samples, shape (samples,), int64.
+            sizes: |D_i|, how many samples each client gets, shape (N,), int64.
             seed: The same seed gives the same parts.
 
         Raises:
-            ConfigError: There are too few images, or α is not above 0.
+            ConfigError: There are too few samples, or α is not above 0.
         """
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise ConfigError(f"alpha = {self.alpha} must be a finite number above 0.")
-        check_supply(y, clients, samples_per_client)
+        check_supply(y, sizes)
         rng = stream(seed, Purpose.PARTITION)
         pools = shuffled_classes(y, rng)
         size = np.array([pool.size for pool in pools])
         left = size.copy()
-        parts = np.empty((clients, samples_per_client), dtype=np.int64)
-        for client in rng.permutation(clients):
-            client_rng = stream(seed, Purpose.PARTITION, client=int(client))
+        parts: dict[int, NDArray[np.int64]] = {}
+        for client in rng.permutation(len(sizes)).tolist():
+            client_rng = stream(seed, Purpose.PARTITION, client=client)
             shares = client_rng.dirichlet(np.full(len(pools), self.alpha))
-            taken = allot(shares, left, samples_per_client, client_rng)
+            taken = allot(shares, left, int(sizes[client]), client_rng)
             first = size - left
-            parts[client] = np.concatenate(
-                [pool[a : a + count] for pool, a, count in zip(pools, first, taken, strict=True)]
-            )
+            pieces = [pool[a : a + count] for pool, a, count in zip(pools, first, taken, strict=True)]
+            parts[client] = np.sort(np.concatenate(pieces))
             left = left - taken
-        return np.sort(parts, axis=1)
+        return [parts[client] for client in range(len(sizes))]
 
 
 def allot(
@@ -81,7 +80,7 @@ def allot(
 
     Args:
         shares: The client's shares of the classes, shape (classes,), float64, with the sum 1.
-        left: Images left of each class, shape (classes,), int64; at least `samples` in all.
+        left: Samples left of each class, shape (classes,), int64; at least `samples` in all.
         samples: How many the client needs.
         rng: The client's stream.
     """

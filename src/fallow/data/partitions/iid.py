@@ -5,31 +5,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data.partitions.base import check_supply
+from fallow.data.partitions.base import Parts, check_supply, cut
 from fallow.rng import Purpose, stream
 
 
 @dataclass(frozen=True)
 class Iid:
-    """The images are shuffled and dealt out.
+    """The samples are shuffled and dealt out.
 
     Examples:
-        >>> Iid().split(np.array([0, 1, 0, 1]), clients=2, samples_per_client=2, seed=0).shape
-        (2, 2)
+        >>> parts = Iid().split(np.array([0, 1, 0, 1]), sizes=np.array([1, 3]), seed=0)
+        >>> [len(part) for part in parts]
+        [1, 3]
     """
 
-    def split(self, y: NDArray[np.int64], clients: int, samples_per_client: int, seed: int) -> NDArray[np.int64]:
-        """Returns indices into `y`, shape (N, n), int64; see `Partition`.
+    def split(self, y: NDArray[np.int64], sizes: NDArray[np.int64], seed: int) -> Parts:
+        """Returns N arrays of indices into `y`; see `Partition`.
 
         Args:
-            y: The labels of the training images, shape (images,), int64.
-            clients: N.
-            samples_per_client: n, the images of each client.
+            y: The labels of the training samples, shape (samples,), int64.
+            sizes: |D_i|, how many samples each client gets, shape (N,), int64.
             seed: The same seed gives the same parts.
 
         Raises:
-            ConfigError: There are too few images.
+            ConfigError: There are too few samples.
         """
-        check_supply(y, clients, samples_per_client)
-        order = stream(seed, Purpose.PARTITION).permutation(len(y))
-        return np.sort(order[: clients * samples_per_client].reshape(clients, samples_per_client), axis=1)
+        check_supply(y, sizes)
+        return cut(stream(seed, Purpose.PARTITION).permutation(len(y)), sizes)

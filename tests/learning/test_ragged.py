@@ -1,0 +1,132 @@
+"""Cohorts of clients with unequal data: what fills up a batch counts for nothing, and the cut is the cheapest."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fallow.learning.cohort import stacks, train_cohort
+from fallow.learning.local import train
+from fallow.learning.options import SGD
+from fallow.learning.ragged import STEP_SAMPLES, ragged_stacks
+from fallow.learning.samples import samples_from_arrays
+from fallow.learning.stacked import train_stacked
+from fallow.learning.stacked_steps import stacked_steps
+from fallow.learning.training import Training, plan_training
+from fallow.learning.workers import Workers
+from tests.learning.test_cohort import EVERYTHING, NETWORKS, assert_same
+from tests.learning.worlds import SEED, digits, small
+
+SIZES = [10, 1, 7, 4, 9, 3, 10, 2]
+
+
+def ragged(sizes: list[int] = SIZES, steps: int = 4) -> list[Training]:
+    """Trainings of clients that each have ten samples of their own and use some of them."""
+    return [plan_training(SEED, i, 7, np.arange(10 * i, 10 * i + size), steps) for i, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_clients_with_unequal_data_agree_with_one_client_after_the_other(name: str) -> None:
+    network, samples, trainings = NETWORKS[name](), digits(8), ragged()
+    weights = network.weights()
+    plain = [train(network.replica(), weights, training, samples, EVERYTHING) for training in trainings]
+    with Workers(network, 2) as workers:
+        ours = train_cohort(workers, "stacked", weights, trainings, samples, EVERYTHING)
+    assert_same(ours, plain)
+    assert [own.rms_loss for own in ours] == pytest.approx([own.rms_loss for own in plain], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["small", "residual"])
+def test_unequal_clients_with_shifted_logits_agree_too(name: str) -> None:
+    network, samples = NETWORKS[name](), digits(8)
+    shifts = np.random.default_rng(0).normal(size=(8, 10)).astype(np.float32)
+    trainings = [replace(training, logit_offset=shifts[training.client]) for training in ragged()]
+    weights = network.weights()
+    plain = [train(network.replica(), weights, training, samples, EVERYTHING) for training in trainings]
+    with Workers(network, 1) as workers:
+        assert_same(train_cohort(workers, "stacked", weights, trainings, samples, EVERYTHING), plain)
+
+
+def test_clients_whose_steps_differ_stop_when_their_own_pass_is_over() -> None:
+    # One step, two and four: weight decay and momentum would move those that are done.
+    network, samples = small(), digits(3)
+    trainings = [replace(t, batch_size=size) for t, size in zip(ragged([10, 9, 8]), (3, 5, 8), strict=True)]
+    assert [len(training.batches()) for training in trainings] == [4, 2, 1]
+    plain = [train(network.replica(), network.weights(), training, samples, EVERYTHING) for training in trainings]
+    assert_same(train_stacked(network, network.weights(), trainings, samples, EVERYTHING), plain)
+
+
+@pytest.mark.parametrize("strategy", ["spread", "stacked"])
+def test_the_number_of_workers_changes_no_byte(strategy) -> None:
+    network, samples = small(), digits(60)
+    trainings = ragged([1 + (7 * k) % 10 for k in range(60)])
+    results = []
+    for count in (1, 2, 4):
+        with Workers(network, count) as workers:
+            results.append(train_cohort(workers, strategy, network.weights(), trainings, samples, SGD()))
+    assert len({tuple(own.weights.tobytes() for own in result) for result in results}) == 1
+    assert [own.client for own in results[0]] == list(range(60))
+
+
+@pytest.mark.parametrize("strategy", ["spread", "stacked"])
+def test_an_unequal_client_that_diverges_is_named_and_spoils_nobody_else(strategy) -> None:
+    network, trainings = small(), ragged([10, 6, 3])
+    rng = np.random.default_rng(1)
+    images = rng.standard_normal((30, 1, 8, 8)).astype(np.float32)
+    images[trainings[1].order[2:4]] = np.inf  # its second batch of two
+    samples = samples_from_arrays(images, rng.integers(0, 10, 30), (0.0,), (1.0,))
+    with Workers(network, 2) as workers:
+        results = train_cohort(workers, strategy, network.weights(), trainings, samples, SGD())
+    assert [result.diverged_at for result in results] == [None, 1, None]
+    assert all(np.isfinite(results[k].weights).all() for k in (0, 2))
+
+
+def test_a_smaller_batch_is_filled_up_with_its_own_first_sample_that_counts_for_nothing() -> None:
+    trainings = [
+        Training(0, 0, np.array([5, 6, 7]), 2),
+        Training(1, 0, np.array([9, 8]), 1),
+        Training(2, 0, np.array([4]), 3),
+    ]
+    first, second = stacked_steps(trainings)
+    assert first.batch.tolist() == [[5, 6], [9, 9], [4, 4]]
+    assert first.share.tolist() == [[0.5, 0.5], [1, 0], [1, 0]]
+    assert first.counts.tolist() == [2, 1, 1]
+    assert second.batch.tolist() == [[7], [8]]
+    assert second.share.tolist() == [[1], [1]]
+
+
+def cost(sizes: np.ndarray, batch_sizes: np.ndarray, parts: list[list[int]]) -> int:
+    total = 0
+    for part in parts:
+        steps = max(-(-int(sizes[k]) // int(batch_sizes[k])) for k in part)
+        total += steps * (len(part) * max(int(batch_sizes[k]) for k in part) + STEP_SAMPLES)
+    return total
+
+
+@given(st.lists(st.tuples(st.integers(1, 900), st.integers(1, 12)), min_size=1, max_size=8), st.integers(2, 8))
+@settings(max_examples=100, deadline=None)
+def test_no_other_cut_of_the_sorted_cohort_is_cheaper(clients, most: int) -> None:
+    sizes = np.array([size for size, _ in clients])
+    batch_sizes = -(-sizes // np.array([steps for _, steps in clients]))
+    parts = ragged_stacks(sizes, batch_sizes, most)
+    assert sorted(k for part in parts for k in part) == list(range(len(sizes)))
+    assert max(len(part) for part in parts) <= most
+    steps = -(-sizes // batch_sizes)
+    assert all((np.diff(steps[part]) <= 0).all() for part in parts)
+    order = sorted(range(len(sizes)), key=lambda k: (batch_sizes[k], steps[k]))
+    cuts = (
+        [order[a:b] for a, b in zip((0, *places), (*places, len(order)), strict=True)]
+        for count in range(len(order))
+        for places in combinations(range(1, len(order)), count)
+    )
+    cheapest = min(cost(sizes, batch_sizes, cut) for cut in cuts if max(map(len, cut)) <= most)
+    assert cost(sizes, batch_sizes, parts) == cheapest
+
+
+def test_a_ragged_cohort_gives_two_workers_work() -> None:
+    parts = stacks(ragged([10] * 15 + [9] * 15))
+    assert len(parts) >= 2
+    assert max(map(len, parts)) <= 15
