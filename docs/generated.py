@@ -13,6 +13,7 @@ from pathlib import Path
 from fallow.experiment import annotated_toml
 from fallow.experiment.choices import Choice, choices_in
 from fallow.experiment.sections import SECTIONS
+from fallow.plugins.nested import thawed
 from fallow.plugins.options import describe_options
 
 DOCS = Path(__file__).parent
@@ -91,7 +92,7 @@ def _options(choice: Choice) -> str:
 def _toml(default: object) -> str:
     if default is MISSING:
         return "must be given"
-    return f'`"{default}"`' if isinstance(default, str) else f"`{str(default).lower()}`"
+    return f'`"{default}"`' if isinstance(default, str) else f"`{str(thawed(default)).lower()}`"
 
 
 def _table(rows: list[tuple[str, str, str]]) -> str:

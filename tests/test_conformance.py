@@ -33,7 +33,8 @@ from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
 from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
 from fallow.energy.base import unit_rows
-from fallow.models import MODELS, Auto, PaperCNN, SmallCNN
+from fallow.errors import ConfigError
+from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
 from fallow.objectives import OBJECTIVES, BalancedSoftmax, CrossEntropy, FedLC, logit_offsets
 from fallow.policies import (
     POLICIES,
@@ -76,7 +77,22 @@ DATASET_ROWS = {
     "sensors": Sensors(samples=60, test_samples=20, clients=5),
 }
 PARTITION_ROWS = {"dirichlet": Dirichlet(alpha=0.5), "iid": Iid(), "one-class": OneClass(), "natural": Natural()}
-MODEL_ROWS = {"auto": Auto(), "paper-cnn": PaperCNN(width=0.125), "small-cnn": SmallCNN()}
+MODEL_ROWS = {
+    "auto": Auto(),
+    "paper-cnn": PaperCNN(width=0.125),
+    "small-cnn": SmallCNN(),
+    "mlp": MLP(hidden=(8,)),
+    "signal-cnn": SignalCNN(width=0.25),
+    "resnet18-gn": ResNet18GN(width=0.0625),
+}
+INPUT_SHAPES = {
+    "auto": [(12,), (3, 24), (1, 8, 8), (3, 32, 32)],
+    "paper-cnn": [(3, 32, 32)],
+    "small-cnn": [(3, 32, 32)],
+    "mlp": [(12,), (3, 24), (3, 32, 32)],
+    "signal-cnn": [(3, 24), (1, 9)],
+    "resnet18-gn": [(3, 32, 32), (1, 28, 28)],
+}
 OBJECTIVE_ROWS = {
     "cross-entropy": CrossEntropy(),
     "balanced-softmax": BalancedSoftmax(),
@@ -170,10 +186,13 @@ def test_a_partition_gives_everyone_some_and_nothing_twice(partition: Any) -> No
         np.testing.assert_array_equal(part, again)
 
 
-@pytest.mark.parametrize("model", MODEL_ROWS.values(), ids=MODEL_ROWS)
-def test_a_model_turns_images_into_logits(model: Any) -> None:
-    module = model.build((3, 32, 32), 7)
-    assert module(torch.zeros(2, 3, 32, 32)).shape == (2, 7)
+@pytest.mark.parametrize("name", MODEL_ROWS)
+def test_a_model_turns_inputs_of_its_shapes_into_logits_and_refuses_others(name: str) -> None:
+    for shape in INPUT_SHAPES[name]:
+        assert MODEL_ROWS[name].build(shape, 7)(torch.zeros(2, *shape)).shape == (2, 7)
+    if name != "mlp":
+        with pytest.raises(ConfigError, match=r"The model '[a-z0-9-]+' takes .*; the data has inputs of shape \(3, 2"):
+            MODEL_ROWS[name].build((3, 2), 7)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVE_ROWS.values(), ids=OBJECTIVE_ROWS)

@@ -30,6 +30,7 @@ class Purpose(StrEnum):
     WEIGHTS = "weights"
     BATCHES = "batches"
     PROBE = "probe"
+    DROPOUT = "dropout"
     FORECAST = "forecast"
 
 

@@ -94,6 +94,25 @@ def test_every_aggregation_resumes_to_the_same_bytes(rule: dict, tmp_path: Path)
     assert same_files(tmp_path / "whole", tmp_path / "cut")
 
 
+@pytest.mark.parametrize("strategy", ["spread", "stacked"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"name": "tests.oracle.networks:dropping"},
+        {"name": "tests.oracle.networks:batch_normalised"},
+        {"name": "tests.oracle.networks:batch_normalised", "keep_local": True},
+    ],
+    ids=["dropout", "batch normalisation", "statistics kept"],
+)
+def test_dropout_and_running_statistics_resume_to_the_same_bytes(model: dict, strategy: str, tmp_path: Path) -> None:
+    settings = TRAIN | {"model": model, "cost": {"train": [3, 6, 20] * 4}, "battery": {"capacity": 25}}
+    settings |= {"compute": {"strategy": strategy, "workers": 1}, "slots_per_epoch": 12}
+    begin(tmp_path / "whole", 10, **settings)
+    begin(tmp_path / "cut", 5, **settings)
+    invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
+    assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flwr.app import Context, RecordDict
+from flwr.app import ArrayRecord, Context, MessageType, RecordDict
+from torch import nn
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
@@ -21,6 +22,7 @@ from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import MessageError, Named, from_array_record, to_array_record, to_bytes, version_of
 from fallow.flower.wire.messages import Order, Query
+from fallow.flower.wire.records import to_records
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
 from fallow.objectives import BalancedSoftmax
@@ -445,3 +447,43 @@ def test_a_node_of_one_s_own_trains_with_the_objective_that_it_is_given(tmp_path
     *_, before = from_array_record(first).values()
     assert biases[BalancedSoftmax()][2] == before[2]  # a class that it does not have is left out of its loss
     assert biases[None][2] < before[2]
+
+
+def test_a_user_s_own_model_may_drop_normalise_and_keep_its_statistics(tmp_path: Path) -> None:
+    def model() -> nn.Module:
+        torch.manual_seed(1)
+        layers = [nn.Flatten(), nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3)]
+        return nn.Sequential(*layers)
+
+    battery = Metered(lambda: 80.0)
+    app = client_app(model, toy(0), battery, sgd=SGD(lr=0.1), steps=5, keep_local=True, directory=tmp_path)
+    grid = LocalGrid(app, {number: {"identity": name} for number, name in enumerate(["roof", "cellar", "yard"])})
+    strategy = FallowStrategy(VAoI(k=2, mu=0.1), patience=0.0)
+    strategy.start(grid, ArrayRecord(model().state_dict()), 6)
+    assert strategy.federation is not None
+    rounds = strategy.federation.rounds
+    assert [row["updates"] for row in rounds] == [2] * 6
+    assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2
+    averaged = strategy.federation.model["2.running_mean"]
+    energy = battery.open(probes=True, ideal=False).state
+    kept = [load_memory(path.parent, energy).statistics for path in sorted(tmp_path.glob("*/*/memory.fallow"))]
+    assert len(kept) == 3
+    assert np.abs(averaged).max() > 0.1
+    assert all(own is not None and own.shape == (32,) and not np.array_equal(own[:16], averaged) for own in kept)
+
+
+def test_a_user_s_own_model_that_can_not_be_repeated_is_told_so(tmp_path: Path) -> None:
+    class Noisy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.out = nn.Linear(64, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.out(nn.functional.dropout(x.flatten(1), training=self.training))
+
+    app = client_app(Noisy, toy(0), Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = to_records(Query(FEDERATION, 0, "0" * 32, "none", ideal=False))
+    reply = grid.deliver(grid.create_message(asked, MessageType.QUERY, 0, "0"))
+    assert reply is not None
+    assert "gives other numbers for the same input the next time" in reply.error.reason

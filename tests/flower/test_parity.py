@@ -10,6 +10,7 @@ from fallow.flower.wire.arrays import flattened
 from fallow.policies import POLICIES
 from tests.flower.federations import federate, simulated, small, weights
 
+NORMALISED: dict[str, Any] = {"name": "tests.oracle.networks:batch_normalised"}
 LONG: dict[str, Any] = {"slots_per_epoch": 5, "cost": {"train": 6}, "energy": {"p": 0.6}, "epochs": 14}
 
 
@@ -73,6 +74,11 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"policy": {"reserve": True}, "energy": {"p": 0.9}},
         {"policy": {"name": "fedbacys", "reserve": True}, "epochs": 8, "energy": {"p": 0.9}},
         {"learning": {"average": 0.6, "eval_every": 1}, "objective": {"name": "balanced-softmax", "smoothing": 1.0}},
+        {"model": {"name": "tests.oracle.networks:dropping"}},
+        {"model": NORMALISED},
+        # Two trainings in an epoch, and trainings that end in the slot of a probe.
+        {"model": NORMALISED | {"keep_local": True}, "cost": {"train": 2}, "energy": {"p": 1.0}},
+        LONG | {"model": NORMALISED | {"keep_local": True}, "policy": {"mu": 0.2}, "sgd": {"lr": 0.1}},
     ],
     ids=str,
 )

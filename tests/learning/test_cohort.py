@@ -4,6 +4,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -19,8 +20,20 @@ from fallow.learning.samples import samples_from_arrays
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 from fallow.learning.workers import Workers
-from fallow.models import PaperCNN, SmallCNN
-from tests.learning.worlds import SEED, cohort, digits, padded_row, residual, small
+from fallow.models import MLP, PaperCNN, ResNet18GN, SignalCNN
+from tests.learning.worlds import (
+    SEED,
+    DropsTwice,
+    Given,
+    cohort,
+    digits,
+    dropping,
+    named,
+    normalised,
+    padded_row,
+    residual,
+    small,
+)
 
 EVERYTHING = SGD(lr=0.05, momentum=0.9, weight_decay=0.01, proximal=0.1)
 
@@ -33,13 +46,21 @@ NETWORKS: dict[str, Callable[[], Network]] = {
     "padded, a layer": lambda: padded_row("0.0"),
     "residual": residual,
     "residual, a layer": lambda: residual("inner"),
+    "vectors": lambda: named(MLP(hidden=(8,)), (12,)),
+    "images as vectors": lambda: named(MLP(hidden=(8, 6))),
+    "signals": lambda: named(SignalCNN(width=0.25), (3, 16), "features.1"),
+    "group normalisation": lambda: named(ResNet18GN(width=0.0625)),
+    "dropout": dropping,
+    "dropout, called twice": lambda: named(Given(DropsTwice())),
+    "running statistics": normalised,
+    "running statistics, a layer": lambda: normalised("1"),
 }
 
 
 def assert_same(ours: list[Trained], plain: list[Trained], tolerance: float = 1e-5) -> None:
     for own, reference in zip(ours, plain, strict=True):
         assert (own.client, own.slot, own.diverged_at) == (reference.client, reference.slot, reference.diverged_at)
-        np.testing.assert_allclose(own.weights, reference.weights, atol=tolerance)
+        np.testing.assert_allclose(own.weights, reference.weights, rtol=1e-5, atol=tolerance)
         np.testing.assert_allclose(own.moment, reference.moment, atol=tolerance)
         assert own.loss == pytest.approx(reference.loss, rel=1e-5)
 
@@ -47,16 +68,19 @@ def assert_same(ours: list[Trained], plain: list[Trained], tolerance: float = 1e
 @pytest.mark.parametrize("strategy", ["spread", "stacked"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_both_ways_agree_with_one_client_after_the_other(name: str, strategy: Strategy) -> None:
-    network, samples, trainings = NETWORKS[name](), digits(5), cohort(5)
+    network = NETWORKS[name]()
+    trainings = cohort(5, least_batch=network.least_batch)
+    samples = digits(5, network.input_shape)
     weights = network.weights()
     plain = [train(network.replica(), weights, training, samples, EVERYTHING) for training in trainings]
     with Workers(network, 2) as workers:
         assert_same(train_cohort(workers, strategy, weights, trainings, samples, EVERYTHING), plain)
 
 
+@pytest.mark.parametrize("name", ["small", "dropout", "running statistics"])
 @pytest.mark.parametrize("strategy", ["spread", "stacked"])
-def test_one_two_and_four_workers_give_the_same_bytes(strategy: Strategy) -> None:
-    network, samples, trainings = small(), digits(60), cohort(60)
+def test_one_two_and_four_workers_give_the_same_bytes(strategy: Strategy, name: str) -> None:
+    network, samples, trainings = NETWORKS[name](), digits(60), cohort(60, least_batch=2)
     results = []
     for count in (1, 2, 4):
         with Workers(network, count) as workers:
@@ -139,10 +163,12 @@ def test_the_faster_way_is_chosen(spread: float, stacked: float, chosen: str, mo
     assert ("stacked" in asked) == (spread < 0.24)
 
 
-def test_bf16_stays_near_fp32_both_ways() -> None:
-    half = build_network(SmallCNN(), (1, 8, 8), 10, SEED, precision="bf16")
-    samples, trainings = digits(3), cohort(3)
-    exact = [train(small(), half.weights(), training, samples, SGD()) for training in trainings]
+@pytest.mark.parametrize("name", ["small", "dropout", "running statistics"])
+def test_bf16_stays_near_fp32_both_ways(name: str) -> None:
+    whole = NETWORKS[name]()
+    half = Network(deepcopy(whole.module), (1, 8, 8), 10, precision="bf16")
+    samples, trainings = digits(3), cohort(3, least_batch=2)
+    exact = [train(whole, half.weights(), training, samples, SGD()) for training in trainings]
     with Workers(half, 1) as workers:
         for strategy in ("spread", "stacked"):
             results = train_cohort(workers, strategy, half.weights(), trainings, samples, SGD())

@@ -23,19 +23,22 @@ from tests.learning.worlds import SEED, digits, small
 SIZES = [10, 1, 7, 4, 9, 3, 10, 2]
 
 
-def ragged(sizes: list[int] = SIZES, steps: int = 4) -> list[Training]:
-    """Trainings of clients that each have ten samples of their own and use some of them."""
-    return [plan_training(SEED, i, 7, np.arange(10 * i, 10 * i + size), steps) for i, size in enumerate(sizes)]
+def ragged(sizes: list[int] = SIZES, steps: int = 4, least_batch: int = 1) -> list[Training]:
+    """Trainings of clients that each have ten samples of their own and use some of them, but at least a batch."""
+    shards = [np.arange(10 * i, 10 * i + max(size, least_batch)) for i, size in enumerate(sizes)]
+    return [plan_training(SEED, i, 7, shard, steps, least_batch=least_batch) for i, shard in enumerate(shards)]
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_clients_with_unequal_data_agree_with_one_client_after_the_other(name: str) -> None:
-    network, samples, trainings = NETWORKS[name](), digits(8), ragged()
+    network = NETWORKS[name]()
+    samples, trainings = digits(8, network.input_shape), ragged(least_batch=network.least_batch)
     weights = network.weights()
     plain = [train(network.replica(), weights, training, samples, EVERYTHING) for training in trainings]
     with Workers(network, 2) as workers:
         ours = train_cohort(workers, "stacked", weights, trainings, samples, EVERYTHING)
-    assert_same(ours, plain)
+    # Batches of two samples that are nearly alike have small variances, and dividing by them makes rounding larger.
+    assert_same(ours, plain, tolerance=1e-4 if network.statistics else 1e-5)
     assert [own.rms_loss for own in ours] == pytest.approx([own.rms_loss for own in plain], rel=1e-5)
 
 

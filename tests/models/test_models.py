@@ -10,7 +10,7 @@ from torch import nn
 
 from fallow.errors import ConfigError
 from fallow.learning.network import Network, build_network
-from fallow.models import MODELS, PaperCNN, SmallCNN, build_module, resolve_model
+from fallow.models import MLP, MODELS, Model, PaperCNN, ResNet18GN, SignalCNN, SmallCNN, build_module, resolve_model
 
 
 def tiny(input_shape: tuple[int, ...], classes: int, hidden: int = 4) -> nn.Module:
@@ -39,20 +39,33 @@ def test_the_width_scales_every_layer_but_the_last() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_first_weights_depend_on_the_seed_alone(name: str) -> None:
+    shape = (3, 32) if name == "signal-cnn" else (3, 32, 32)
     torch.manual_seed(1)
-    one = build_network(resolve_model(name)(), (3, 32, 32), 10, seed=5).weights()
+    one = build_network(resolve_model(name)(), shape, 10, seed=5).weights()
     torch.manual_seed(2)
-    assert np.array_equal(one, build_network(resolve_model(name)(), (3, 32, 32), 10, seed=5).weights())
-    assert not np.array_equal(one, build_network(resolve_model(name)(), (3, 32, 32), 10, seed=6).weights())
+    assert np.array_equal(one, build_network(resolve_model(name)(), shape, 10, seed=5).weights())
+    assert not np.array_equal(one, build_network(resolve_model(name)(), shape, 10, seed=6).weights())
 
 
-def test_first_weights_are_those_of_he() -> None:
-    module = build_module(PaperCNN(), (3, 32, 32), 10, seed=0)
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (PaperCNN(), (3, 32, 32)),
+        (MLP(), (64,)),
+        (SignalCNN(), (9, 64)),
+        (ResNet18GN(width=0.5), (3, 32, 32)),
+    ],
+)
+def test_first_weights_are_those_of_he(model: Model, shape: tuple[int, ...]) -> None:
+    module = build_module(model, shape, 10, seed=0)
+    large = 0
     for layer in module.modules():
-        if isinstance(layer, nn.Conv2d | nn.Linear) and layer.weight.numel() > 1000:
+        if isinstance(layer, nn.Conv1d | nn.Conv2d | nn.Linear) and layer.weight.numel() > 1000:
             fan_in = layer.weight[0].numel()
+            large += 1
             assert layer.weight.std().item() == pytest.approx((2 / fan_in) ** 0.5, rel=0.1)
-            assert not layer.bias.any()
+            assert layer.bias is None or not layer.bias.any()
+    assert large >= 2
 
 
 def test_building_leaves_the_global_generator_alone() -> None:
@@ -92,9 +105,62 @@ def test_a_factory_that_returns_no_module() -> None:
         resolve_model("tests.models.test_models:pair")().build((1, 8, 8), 10)
 
 
+def test_inputs_of_another_kind() -> None:
+    sentence = r"'signal-cnn' takes signals of shape \(channels, length\), at least 8 long; the data has .* \(3, 7\)"
+    with pytest.raises(ConfigError, match=sentence):
+        SignalCNN().build((3, 7), 10)
+    with pytest.raises(ConfigError, match=r"'resnet18-gn' takes images .*, at least 8×8 pixels; .* \(12,\)"):
+        ResNet18GN().build((12,), 10)
+
+
+def test_a_perceptron_has_the_hidden_layers_that_are_asked_for() -> None:
+    linear = [layer for layer in MLP(hidden=(7, 5)).build((2, 6), 3).modules() if isinstance(layer, nn.Linear)]
+    assert [(layer.in_features, layer.out_features) for layer in linear] == [(12, 7), (7, 5), (5, 3)]
+    assert sum(p.numel() for p in MLP(hidden=()).build((12,), 3).parameters()) == 12 * 3 + 3
+
+
+def test_an_even_kernel_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"model.kernel = 4 is even"):
+        SignalCNN(kernel=4)
+
+
+def test_resnet_18_has_its_layers() -> None:
+    module = ResNet18GN().build((3, 32, 32), 10)
+    sizes = [(layer.out_channels, layer.stride[0]) for layer in module.modules() if isinstance(layer, nn.Conv2d)]
+    assert sum(p.numel() for p in module.parameters()) == 11_173_962  # as with batch normalisation on CIFAR-10
+    assert [size for size in sizes if size[1] == 2] == [(128, 2)] * 2 + [(256, 2)] * 2 + [(512, 2)] * 2
+    assert len(sizes) == 17 + 3  # eighteen with the linear layer, and three ways around
+    assert {layer.num_groups for layer in module.modules() if isinstance(layer, nn.GroupNorm)} == {2}
+
+
+@pytest.mark.parametrize(
+    ("shape", "model"),
+    [
+        ((12,), MLP()),
+        ((9, 128), SignalCNN()),
+        ((1, 8, 8), SmallCNN()),
+        ((3, 15, 40), SmallCNN()),
+        ((1, 16, 16), PaperCNN()),
+        ((3, 32, 32), PaperCNN()),
+    ],
+)
+def test_auto_chooses_by_the_shape_of_an_input(shape: tuple[int, ...], model: Model) -> None:
+    assert MODELS["auto"]().choose(shape) == model
+
+
 def test_auto_takes_the_network_that_suits_the_images() -> None:
     sizes = {side: sum(p.numel() for p in MODELS["auto"]().build((1, side, side), 10).parameters()) for side in (8, 16)}
     assert sizes[8] < 5_000 < 100_000 < sizes[16]
+
+
+class Counts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("passes", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.passes += 1
+        return x
 
 
 class DropsInItsOwnWay(nn.Module):
@@ -105,9 +171,9 @@ class DropsInItsOwnWay(nn.Module):
 @pytest.mark.parametrize(
     ("layer", "sentence"),
     [
-        (nn.BatchNorm2d(1), "running_mean"),
-        (nn.Dropout(0.5), "other numbers for the same input"),
-        (nn.Dropout2d(0.5), "other numbers for the same input"),
+        (nn.BatchNorm2d(1, momentum=None), "layer '0' has momentum = None"),
+        (Counts(), "keeps '0.passes' beside its weights, no running mean or variance"),
+        (nn.AlphaDropout(0.5), "other numbers for the same input"),
         (DropsInItsOwnWay(), "other numbers for the same input"),
         (nn.Conv2d(1, 1, 1).requires_grad_(False), "'0.weight' does not require a gradient"),
     ],

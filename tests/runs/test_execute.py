@@ -141,7 +141,7 @@ def test_a_module_that_is_gone_is_said_when_a_run_should_go_on(tmp_path: Path, m
 
 @pytest.mark.parametrize("emulated", [True, False])
 def test_bf16_that_is_emulated_is_said(emulated: bool, capsys, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.learning.network.emulates_bf16", lambda _: emulated)
+    monkeypatch.setattr("fallow.learning.device.emulates_bf16", lambda _: emulated)
     settings = SMALL | {"epochs": 1, "policy": {"k": 2}, "learning": {"mode": "train"}}
     run(Experiment.parse(settings | {"compute": {"precision": "bf16", "strategy": "spread"}}))
     assert ("no bfloat16 arithmetic" in capsys.readouterr().err) == emulated

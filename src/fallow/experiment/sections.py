@@ -91,6 +91,9 @@ class Model(Choosing):
 
     name: str = Field("auto", description=f"{', '.join(MODELS)}, or module:factory")
     feature: str = Field("softmax", description="z: softmax, logits, or the path of a layer (reading 10)")
+    keep_local: bool = Field(
+        False, description="clients train and probe with their own running statistics of batch normalisation"
+    )
 
 
 class Learning(BaseModel):

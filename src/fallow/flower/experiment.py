@@ -65,6 +65,7 @@ class _Parts:
             probe_batch=probe_batch,
             first_moment=experiment.learning.first_moment,
             objective=experiment.build("objective"),
+            keep_local=experiment.model.keep_local,
         )
 
 

@@ -16,6 +16,7 @@ from fallow.learning.options import SGD, Strategy
 from fallow.learning.ragged import ragged_stacks
 from fallow.learning.samples import Samples
 from fallow.learning.stacked import train_stacked
+from fallow.learning.stacked_state import train_with_state
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 from fallow.learning.workers import Workers
@@ -44,13 +45,14 @@ def train_cohort(
         samples: The training set.
         sgd: The options of a step.
     """
-    parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings)
+    whole = workers.network.whole_batches
+    parts = [[k] for k in range(len(trainings))] if strategy == "spread" else stacks(trainings, whole=whole)
 
     def compute(network: Network, part: list[int]) -> list[Trained]:
         chosen = [trainings[k] for k in part]
         if strategy == "spread":
             return [train(network, weights, chosen[0], samples, sgd)]
-        return train_stacked(network, weights, chosen, samples, sgd)
+        return (train_with_state if whole else train_stacked)(network, weights, chosen, samples, sgd)
 
     # The longest work first, so that no worker is left alone with it at the end.
     parts.sort(key=lambda part: -sum(len(trainings[k].order) for k in part))
@@ -61,7 +63,7 @@ def train_cohort(
     return [by_place[k] for k in range(len(trainings))]
 
 
-def stacks(trainings: list[Training]) -> list[list[int]]:
+def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]:
     """Returns a cohort cut into stacks.
 
     Where all clients have as many samples, a stack has clients with the same batch size. Where they have not, smaller
@@ -70,16 +72,17 @@ def stacks(trainings: list[Training]) -> list[list[int]]:
 
     Args:
         trainings: The cohort.
+        whole: Whether no batch can be filled up, so that the clients of a stack must be alike in both.
 
     Returns:
         For each stack, indices into `trainings`, those with more steps first; every index occurs once.
     """
-    if len({len(training.order) for training in trainings}) > 1:
+    if len({len(training.order) for training in trainings}) > 1 and not whole:
         sizes = np.array([len(training.order) for training in trainings])
         return ragged_stacks(sizes, np.array([training.batch_size for training in trainings]), _most(len(trainings)))
-    alike: dict[int, list[int]] = defaultdict(list)
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, training in enumerate(trainings):
-        alike[training.batch_size].append(k)
+        alike[len(training.order), training.batch_size].append(k)
     parts = []
     for places in alike.values():
         count = max(-(-len(places) // STACK), 2 if len(places) >= WORTH_HALVING else 1)

@@ -13,12 +13,13 @@ from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.evaluation import evaluate
+from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
 from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
 from fallow.learning.start_models import StartModels
 from fallow.learning.state import LearningState, Scores, Trained
 from fallow.learning.task import Task
-from fallow.learning.training import plan_training
+from fallow.learning.training import Training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights, running_mean
 from fallow.objectives import logit_offsets
@@ -40,6 +41,7 @@ class Learner:
         held: The results of trainings whose update is not sent yet, by client.
         starts: The models that these trainings began with.
         local: Each client's last model, shape (P,), float32; None for a client that keeps none (Eq. 2).
+        kept: The clients' own running statistics (model.keep_local).
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
@@ -52,6 +54,7 @@ class Learner:
         self.workers = Workers(task.network, compute.workers)
         clients = len(task.shards)
         self.weights = task.network.weights()
+        self.kept = KeptStatistics(task.network, keeps=task.own_statistics)
         first_moment = task.first_moment if task.probes else "infinite"
         self.moments = first_moments(first_moment, self.workers, self.weights, task.train, task.shards)
         self.probed: Probed | None = None
@@ -98,14 +101,10 @@ class Learner:
         if self.probed is None:
             sizes = -(-self.data_sizes // task.steps)
             batches = probe_batches(task.seed, epoch, task.shards, sizes, task.probe_batch)
-            self.probed = probe(self.workers, self.weights, task.train, batches, losses=task.probes_losses)
+            self.probed = probe(
+                self.workers, self.weights, task.train, batches, self.kept.by_client, losses=task.probes_losses
+            )
         return self.probed
-
-    @property
-    def label_mix(self) -> NDArray[np.float64]:
-        """The share of each class in each client's samples, shape (N, K), float64."""
-        labels, classes = self.task.train.labels.cpu().numpy(), self.task.network.classes
-        return np.array([np.bincount(labels[shard], minlength=classes) / len(shard) for shard in self.task.shards])
 
     def parameter_distances(self) -> NDArray[np.float32]:
         """Returns the distances of Eq. (2), between w(t) and each client's last model, shape (N,), float32."""
@@ -123,15 +122,15 @@ class Learner:
             DivergenceError: A training diverged, and `on_divergence` is "stop".
         """
         task = self.task
-        plans = [
-            plan_training(task.seed, i, slot, task.shards[i], int(task.steps[i]), self._offsets[i])
-            for slot, who in starts
-            for i in who.tolist()
-        ]
+        plans = [task.plan(i, slot, self._offsets[i]) for slot, who in starts for i in who.tolist()]
         if not plans:
             return float("nan")
+
+        def train(ready: list[Training]) -> list[Trained]:
+            return train_cohort(self.workers, self.strategy, self.weights, ready, task.train, task.sgd)
+
         with self._clock("train"):
-            cohort = train_cohort(self.workers, self.strategy, self.weights, plans, task.train, task.sgd)
+            cohort = self.kept.train(train, plans, self.held)
         for trained in cohort:
             if trained.diverged_at is not None and task.on_divergence == "stop":
                 raise DivergenceError(f"Epoch {epoch}: {trained.fault()}")
@@ -158,6 +157,7 @@ class Learner:
         if trained.diverged_at is None:
             self.moments[client] = trained.moment
             self.losses[client] = trained.rms_loss
+            self.kept.keep(trained)
             if self.task.keeps_local:
                 self.local[client] = trained.weights
 
@@ -218,6 +218,7 @@ class Learner:
             held=tuple(self.held.values()),
             starts=self.starts,
             local={client: weights for client, weights in enumerate(self.local) if weights is not None},
+            statistics=self.kept.by_client,
             losses=self.losses,
             mean_weights=self.mean_weights,
             scores=self.scores,
@@ -234,13 +235,13 @@ class Learner:
         self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
         self.held = {trained.client: trained for trained in state.held}
         self.local = [state.local.get(client) for client in range(len(self.local))]
+        self.kept.by_client = state.statistics
         self.starts, self.mean_weights, self.aggregation_state = state.starts, state.mean_weights, state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
-        task, clients = self.task, range(min(len(self.task.shards), 10))
-        plans = [plan_training(task.seed, i, 0, task.shards[i], int(task.steps[i]), self._offsets[i]) for i in clients]
-        return choose(self.workers, self.weights, plans, task.train, task.sgd)
+        plans = [self.task.plan(i, 0, self._offsets[i]) for i in range(min(len(self.task.shards), 10))]
+        return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)
 
     @contextmanager
     def _clock(self, work: str) -> Iterator[None]:

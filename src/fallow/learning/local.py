@@ -11,6 +11,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
+from fallow.learning.statistics import with_statistics
 from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights, all_finite
 
@@ -25,14 +26,22 @@ def train(network: Network, weights: Weights, training: Training, samples: Sampl
         samples: The training set.
         sgd: The options of a step.
     """
+    with network.training():
+        return _train(network, with_statistics(weights, training.statistics), training, samples, sgd)
+
+
+def _train(network: Network, weights: Weights, training: Training, samples: Samples, sgd: SGD) -> Trained:
     start = list(network.views(network.load(weights)).values())
     parameters = list(network.module.parameters())
     velocity: list[Tensor | None] = [None] * len(parameters)
     feature_sum = torch.zeros(network.feature_size, dtype=torch.float64, device=network.device)
     loss_sum, square_sum, seen, diverged_at = 0.0, 0.0, 0, None
+    masks = training.dropout_stream() if network.dropout.calls else None
     offset = None if training.logit_offset is None else torch.tensor(training.logit_offset, device=network.device)
     for step, batch in enumerate(training.batches()):
         inputs, labels = samples.batch(batch)
+        if masks is not None:
+            network.dropout.load(network.dropout.draw(masks, len(batch)))
         logits, features = network.forward(inputs)
         if offset is not None:
             logits = logits + offset

@@ -1,6 +1,8 @@
 """A network whose weights are read and written as one flat vector, and the layer that its features come from."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -10,23 +12,34 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fallow.errors import ConfigError
+from fallow.learning.dropout import SeededDropout, seed_dropouts
 from fallow.learning.options import Precision
-from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, check_repeatable, find_layer
+from fallow.learning.statistics import least_batch, mixes_samples, prepare_statistics
+from fallow.models import OUTPUT_FEATURES, Model, Shape, build_module, check_layers, check_repeatable, find_layer
 from fallow.models.weights import Weights
 
 
 class Network:
-    """A module with its weights in a flat vector of P numbers, in the order of ``named_parameters``.
+    """A module with its weights in a flat vector of P numbers: its T parameters, then its running statistics.
+
+    It takes the module over: dropout layers are replaced by seeded ones. Outside of `training`, nothing is dropped, and
+    normalisation layers use their running statistics.
 
     Attributes:
-        module: The layers. Its parameters hold the weights that were loaded last.
+        module: The layers. Its parameters and statistics hold the weights that were loaded last.
         input_shape: The shape of one input, without a batch.
         classes: K, the number of classes.
         feature: "softmax", "logits" or the path of a layer (reading 10).
         feature_size: F, the numbers in the feature of one sample.
         precision: "bf16" computes in bfloat16; weights, losses and features stay float32.
-        shapes: The shape of each parameter, by name, in the order of the flat vector.
-        size: P, the number of parameters.
+        shapes: The shape of each parameter and statistic, by name, in the order of the flat vector.
+        size: P, the numbers in the flat vector.
+        trained: T, how many of them are parameters; the others are running statistics.
+        least_batch: The fewest samples of a batch in training: 2 with batch normalisation, or else 1.
+        statistics: The names of the running statistics.
+        dropout: The masks of dropout layers.
+        whole_batches: Whether a batch has to be as it is, without samples that fill it up: because of statistics or
+            dropout, or because the samples of a batch change each other's output.
         samples_at_once: Most samples of one forward pass, few enough for the processor's cache. It depends on the shape
             of an input alone, because another number could change the last bits of results.
         scratch: Buffers that fast code keeps between calls. A network belongs to one thread; others use a replica.
@@ -43,18 +56,26 @@ class Network:
     ) -> None:
         if feature not in OUTPUT_FEATURES:
             find_layer(module, feature)
+        check_layers(module)
+        self.dropout = seed_dropouts(module)
+        prepare_statistics(module)
         # Channels last is the order in which convolutions and pools run fastest on processors.
-        self.module = module.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.module = module.to(device).to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         self.input_shape = input_shape
         self.classes = classes
         self.feature = feature
         self.precision: Precision = precision
         self.device = torch.device(device)
-        self.shapes = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
-        self.size = sum(parameter.numel() for parameter in module.parameters())
+        self.statistics = [name for name, _ in module.named_buffers()]
+        tensors = dict(module.named_parameters()) | dict(module.named_buffers())
+        self.shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+        self.size = sum(tensor.numel() for tensor in tensors.values())
+        self.trained = sum(parameter.numel() for parameter in module.parameters())
+        self.least_batch = least_batch(module)
         self.samples_at_once = min(1024, max(16, 2**18 // math.prod(input_shape)))
         self.scratch: dict[Any, Any] = {}
         self.feature_size = self._measure_features()
+        self.whole_batches = bool(self.statistics or self.dropout.calls) or mixes_samples(self.module, input_shape)
 
     def replica(self) -> "Network":
         """Returns an independent network of the same layers, for another thread."""
@@ -64,11 +85,11 @@ class Network:
 
     def weights(self) -> Weights:
         """Returns a copy of the module's weights, shape (P,), float32."""
-        flat = torch.cat([parameter.detach().reshape(-1) for parameter in self.module.parameters()])
+        flat = torch.cat([tensor.detach().reshape(-1) for tensor in self._tensors()])
         return np.asarray(flat.cpu().numpy())
 
     def load(self, weights: Weights) -> Tensor:
-        """Copies weights into the module and returns a second copy as a tensor on the network's device.
+        """Copies weights into the module and returns a second copy, as `tensor` does.
 
         Args:
             weights: Shape (P,), float32.
@@ -76,10 +97,35 @@ class Network:
         Returns:
             Shape (P,), float32.
         """
-        flat = torch.tensor(weights, device=self.device)
+        flat = self.tensor(weights)
         with torch.no_grad():
-            for parameter, values in zip(self.module.parameters(), self.views(flat).values(), strict=True):
-                parameter.copy_(values)
+            for tensor, values in zip(self._tensors(), self.views(flat).values(), strict=True):
+                tensor.copy_(values)
+        return flat
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Lets normalisation layers use and track the statistics of batches; masks may be loaded meanwhile."""
+        self.module.train()
+        try:
+            yield
+        finally:
+            self.module.eval()
+            self.dropout.load(())
+
+    def tensor(self, weights: Weights) -> Tensor:
+        """Returns a copy of weights on the network's device, shape (P,), float32.
+
+        A running variance below 0 becomes 0: a rule that adds changes can lead there, and it has no root.
+
+        Args:
+            weights: Shape (P,), float32.
+        """
+        flat = torch.tensor(weights, device=self.device)
+        views = self.views(flat) if self.statistics else {}
+        for name in self.statistics:
+            if name.endswith("running_var"):
+                views[name].clamp_(min=0)
         return flat
 
     def views(self, weights: Tensor) -> dict[str, Tensor]:
@@ -148,15 +194,23 @@ class Network:
             return seen.flatten(1).float()
         return logits.detach().softmax(1) if self.feature == "softmax" else logits.detach()
 
+    def _tensors(self) -> list[Tensor]:
+        return [*self.module.parameters(), *self.module.buffers()]
+
     def _measure_features(self) -> int:
-        with torch.no_grad():
-            logits, features = self.forward(torch.zeros(1, *self.input_shape, device=self.device))
+        logits, features = self._pass(1)
         if logits.shape != (1, self.classes):
             raise ConfigError(
                 f"The network returns shape {tuple(logits.shape)} for one input; it must be (1, {self.classes}), a "
                 "number for each class."
             )
+        if any(isinstance(layer, SeededDropout) for layer in self.module.modules()):
+            self.dropout.measure(self._pass)
         return features.shape[1]
+
+    def _pass(self, batch: int) -> tuple[Tensor, Tensor]:
+        with torch.no_grad():
+            return self.forward(torch.zeros(batch, *self.input_shape, device=self.device))
 
 
 def build_network(
@@ -189,26 +243,6 @@ def build_network(
         ((3658,), 10)
     """
     module = build_module(model, input_shape, classes, seed)
-    check_repeatable(module, input_shape)
-    return Network(module, input_shape, classes, feature, precision, device)
-
-
-def check_device(device: str) -> None:
-    """Checks that a device is available.
-
-    Args:
-        device: "cpu" or "cuda".
-
-    Raises:
-        ConfigError: PyTorch finds no such device.
-    """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("compute.device = 'cuda', but PyTorch finds no CUDA device here; set it to 'cpu'.")
-
-
-def emulates_bf16(device: str) -> bool:
-    """Returns whether the device has to emulate bfloat16, which is many times slower than float32."""
-    if device != "cpu" or not hasattr(torch.cpu, "get_capabilities"):
-        return False
-    features = torch.cpu.get_capabilities()
-    return features.get("architecture") == "x86_64" and not (features.get("amx_bf16") or features.get("avx512_bf16"))
+    network = Network(module, input_shape, classes, feature, precision, device)
+    check_repeatable(network.module, input_shape)
+    return network

@@ -1,6 +1,6 @@
 """The probe: how far the global model's features have moved from those of each client's last training (Eq. 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
+from fallow.learning.statistics import Statistics, with_statistics
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
@@ -94,7 +95,13 @@ def mean_features(
 
 
 def probe(
-    workers: Workers, weights: Weights, samples: Samples, batches: Sequence[NDArray[np.int64]], *, losses: bool
+    workers: Workers,
+    weights: Weights,
+    samples: Samples,
+    batches: Sequence[NDArray[np.int64]],
+    statistics: Mapping[int, Statistics] | None = None,
+    *,
+    losses: bool,
 ) -> Probed:
     """Returns what one forward pass of each client's batch says of the weights.
 
@@ -103,11 +110,13 @@ def probe(
         weights: w(t), shape (P,), float32.
         samples: The training set.
         batches: N arrays of indices into the training set, shape (|B_i|,), int64; none is empty.
+        statistics: The running statistics of clients that have their own, shape (P − T,), float32, by client.
         losses: Whether the losses are wanted too.
     """
 
     def means(network: Network, clients: range) -> tuple[Moments, NDArray[np.float32]]:
-        network.load(weights)
+        own = statistics.get(clients.start) if statistics else None  # then every part is one client
+        network.load(with_statistics(weights, own))
         chosen = batches[clients.start : clients.stop]
         counts = np.array([len(batch) for batch in chosen])
         with torch.inference_mode():
@@ -116,7 +125,8 @@ def probe(
             each = cross_entropy(logits, labels, reduction="none")[:, None] if losses else seen[:, :0]
         return _means(seen, counts), _means(each, counts).reshape(len(chosen) if losses else 0)
 
-    parts = workers.map(means, _parts([len(batch) for batch in batches], workers.network.samples_at_once))
+    at_once = 1 if statistics else workers.network.samples_at_once
+    parts = workers.map(means, _parts([len(batch) for batch in batches], at_once))
     features, mean_losses = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Probed(features, mean_losses if losses else None)
 

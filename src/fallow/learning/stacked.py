@@ -86,12 +86,13 @@ class VmapStack:
     def _pass(self, parameters: dict[str, Tensor], inputs: Tensor) -> tuple[Tensor, Tensor]:
         network = self.network
         with torch.autocast(network.device.type, torch.bfloat16, enabled=network.precision == "bf16"):
-            logits, seen = functional_call(_Call(network), {f"module.{k}": v for k, v in parameters.items()}, inputs)
+            loaded = {f"module.{name}": tensor for name, tensor in parameters.items()}
+            logits, seen = functional_call(NetworkCall(network), loaded, inputs)
         logits = logits.float()
         return logits, network.features(logits, seen)
 
 
-class _Call(torch.nn.Module):
+class NetworkCall(torch.nn.Module):
     """Lets ``functional_call`` reach a network's hooks."""
 
     def __init__(self, network: Network) -> None:
@@ -100,6 +101,7 @@ class _Call(torch.nn.Module):
         self._network = network
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
+        """See ``Network.call``."""
         return self._network.call(inputs)
 
 

@@ -96,10 +96,9 @@ def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
         trainings: None has more steps than the one before it.
     """
     if are_alike(trainings):
-        order, width = np.stack([training.order for training in trainings]), trainings[0].batch_size
-        for begin in range(0, order.shape[1], width):
-            batch = order[:, begin : begin + width]
-            yield StackedStep(batch, np.full(len(batch), batch.shape[1]), None)
+        order = np.stack([training.order for training in trainings])
+        for first, last in trainings[0].cuts():
+            yield StackedStep(order[:, first:last], np.full(len(order), last - first), None)
         return
     samples = np.array([len(training.order) for training in trainings])
     sizes = np.array([training.batch_size for training in trainings])

@@ -73,6 +73,7 @@ class LearningState:
         held: The results of trainings whose update is not sent yet.
         starts: The models that these trainings began with.
         local: The last model of each client that keeps it, shape (P,), float32, by client.
+        statistics: The running statistics of each client that keeps its own, shape (P − T,), float32, by client.
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
@@ -87,6 +88,7 @@ class LearningState:
     held: tuple[Trained, ...]
     starts: StartModels
     local: dict[int, NDArray[np.float32]]
+    statistics: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
     mean_weights: NDArray[np.float32] | None
     scores: Scores | None

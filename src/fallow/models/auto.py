@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fallow.models.base import Shape
+from fallow.models.base import Model, Shape
+from fallow.models.mlp import MLP
 from fallow.models.paper_cnn import PaperCNN
+from fallow.models.signal_cnn import SignalCNN
 from fallow.models.small_cnn import SmallCNN
 
 if TYPE_CHECKING:
@@ -13,17 +15,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Auto:
-    """The paper's network for images of at least 16×16 pixels, the small one below."""
+    """mlp for vectors, signal-cnn for signals, paper-cnn for images of at least 16×16 pixels, small-cnn below.
 
-    def build(self, input_shape: Shape, classes: int) -> "nn.Module":
-        """Returns the network that suits the size of the images.
+    Examples:
+        >>> Auto().choose((9, 128)), Auto().choose((3, 32, 32))
+        (SignalCNN(width=1.0, kernel=5), PaperCNN(width=1.0))
+    """
+
+    def choose(self, input_shape: Shape) -> Model:
+        """Returns the model that suits the shape of one input.
 
         Args:
-            input_shape: The shape of one input, (channels, height, width).
+            input_shape: (numbers,), (channels, length) or (channels, height, width).
+        """
+        if len(input_shape) == 1:
+            return MLP()
+        if len(input_shape) == 2:
+            return SignalCNN()
+        return PaperCNN() if min(input_shape[1:], default=0) >= 16 else SmallCNN()
+
+    def build(self, input_shape: Shape, classes: int) -> "nn.Module":
+        """Returns the network that suits the inputs.
+
+        Args:
+            input_shape: The shape of one input: (numbers,), (channels, length) or (channels, height, width).
             classes: How many classes there are.
 
         Raises:
-            ConfigError: The inputs are no images, or too small.
+            ConfigError: The inputs are of another shape, or too small.
         """
-        model = PaperCNN() if min(input_shape[1:], default=0) >= 16 else SmallCNN()
-        return model.build(input_shape, classes)
+        return self.choose(input_shape).build(input_shape, classes)

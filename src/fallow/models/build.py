@@ -1,6 +1,7 @@
 """Networks: their first weights, checks that they can be averaged and repeated, and their layers by path."""
 
 import math
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,9 @@ from fallow.rng import Purpose, stream
 
 if TYPE_CHECKING:
     from torch import nn
+
+BATCHES_SEEN = "num_batches_tracked"
+"""What a normalisation layer counts beside its statistics; it has no use unless its momentum is None."""
 
 
 def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "nn.Module":
@@ -27,7 +31,8 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
         seed: The seed of the weights.
 
     Raises:
-        ConfigError: The network keeps numbers that are not trained, so clients' weights can't be averaged.
+        ConfigError: The network keeps numbers that are neither trained nor running statistics, so clients' weights
+            can't be averaged.
 
     Examples:
         >>> from fallow.models import SmallCNN
@@ -42,7 +47,7 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**63)))
         module = model.build(input_shape, classes)
-    _check_layers(module)
+    check_layers(module)
     with torch.no_grad():
         for layer in module.modules():
             if isinstance(layer, nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.Linear):
@@ -73,10 +78,10 @@ def find_layer(module: "nn.Module", path: str) -> "nn.Module":
 
 
 def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
-    """Checks that a network always gives the same output for the same input; with dropout, for example, it does not.
+    """Checks that a network in training always gives the same output for the same input.
 
     Args:
-        module: The network.
+        module: The network, without dropout layers: they drop by chance.
         input_shape: The shape of one input, without a batch.
 
     Raises:
@@ -84,27 +89,44 @@ def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
     """
     import torch
 
+    answers = []
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         inputs = torch.rand(4, *input_shape, generator=torch.Generator().manual_seed(0))
-        answers = []
         for seed in (1, 2):
             torch.manual_seed(seed)
-            answers.append(torch.nan_to_num(module(inputs)))
+            # A copy, because a pass in training changes running statistics.
+            answers.append(torch.nan_to_num(deepcopy(module).cpu().train()(inputs)))
     if not torch.equal(*answers):
         raise ConfigError(
-            "The network gives other numbers for the same input the next time, as dropout does, which no seed here "
-            "repeats; take out what is random."
+            "The network gives other numbers for the same input the next time, in a way that no seed here repeats; "
+            "take out what is random. The layers Dropout, Dropout1d, Dropout2d and Dropout3d of torch.nn may stay."
         )
 
 
-def _check_layers(module: "nn.Module") -> None:
-    """Checks that the parameters are all that a network has; raises `ConfigError` otherwise."""
-    buffers = [name for name, _ in module.named_buffers()]
-    if buffers:
-        raise ConfigError(
-            f"The network keeps '{buffers[0]}' beside its weights, as batch normalisation does, and averaging the "
-            "clients' weights would lose it; use a layer without running statistics, such as GroupNorm."
-        )
+def check_layers(module: "nn.Module") -> None:
+    """Checks that a network's parameters are trained, and that it keeps nothing else but running statistics.
+
+    Args:
+        module: The network.
+
+    Raises:
+        ConfigError: It keeps something else, or a parameter is not trained.
+    """
+    from torch.nn.modules.batchnorm import _NormBase
+
+    for path, layer in module.named_modules():
+        for name, buffer in layer.named_buffers(recurse=False):
+            if not isinstance(layer, _NormBase) or not (buffer.is_floating_point() or name == BATCHES_SEEN):
+                raise ConfigError(
+                    f"The network keeps '{f'{path}.{name}'.strip('.')}' beside its weights, no running mean or variance"
+                    " of a normalisation layer, and averaging the clients' weights would lose it; make it a parameter, "
+                    "or compute it in forward."
+                )
+        if isinstance(layer, _NormBase) and layer.track_running_stats and layer.momentum is None:
+            raise ConfigError(
+                f"The layer '{path}' has momentum = None, so that its statistics hang on how many batches it has ever "
+                "seen, which no average of clients tells; set a momentum, such as 0.1."
+            )
     frozen = [name for name, parameter in module.named_parameters() if not parameter.requires_grad]
     if frozen:
         raise ConfigError(

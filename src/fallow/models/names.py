@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 from fallow.errors import ConfigError
 from fallow.models.auto import Auto
 from fallow.models.base import Shape
+from fallow.models.mlp import MLP
 from fallow.models.paper_cnn import PaperCNN
+from fallow.models.resnet18_gn import ResNet18GN
+from fallow.models.signal_cnn import SignalCNN
 from fallow.models.small_cnn import SmallCNN
 from fallow.plugins.names import find_outside
 from fallow.plugins.options import options_of
@@ -18,6 +21,9 @@ MODELS: dict[str, type] = {
     "auto": Auto,
     "paper-cnn": PaperCNN,
     "small-cnn": SmallCNN,
+    "mlp": MLP,
+    "signal-cnn": SignalCNN,
+    "resnet18-gn": ResNet18GN,
 }
 
 

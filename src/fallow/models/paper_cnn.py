@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from fallow.models.base import Shape
-from fallow.models.convolutional import image_shape, two_parts
+from fallow.models.layers import image_shape, scaled, two_parts
 
 if TYPE_CHECKING:
     from torch import nn
@@ -41,12 +41,9 @@ class PaperCNN:
 
         layers: list[nn.Module] = []
         for block in (32, 64, 128):
-            out = self._scaled(block)
+            out = scaled(block, self.width)
             layers += [nn.Conv2d(channels, out, 3, padding=1), nn.ReLU()]
             layers += [nn.Conv2d(out, out, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
             channels = out
         flat = channels * (height // 8) * (width // 8)
-        return two_parts(layers, [flat, self._scaled(256), self._scaled(128), classes])
-
-    def _scaled(self, units: int) -> int:
-        return max(1, round(units * self.width))
+        return two_parts(layers, [flat, scaled(256, self.width), scaled(128, self.width), classes])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fallow.models.base import Shape
-from fallow.models.convolutional import image_shape, two_parts
+from fallow.models.layers import image_shape, two_parts
 
 if TYPE_CHECKING:
     from torch import nn

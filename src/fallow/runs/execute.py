@@ -147,7 +147,7 @@ def _show(engine: Engine, *, progress: bool) -> Bar:
     """Says what should be said before the first epoch, and returns the bar."""
     experiment = engine.experiment
     if engine.learner and experiment.compute.precision == "bf16":
-        from fallow.learning.network import emulates_bf16  # PyTorch is loaded by now
+        from fallow.learning.device import emulates_bf16  # PyTorch is loaded by now
 
         if emulates_bf16(experiment.compute.device):
             tell("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")

@@ -75,7 +75,7 @@ class Knowledge:
         if self._forecast is not None:
             found["forecast"] = self._forecast.at(epoch)
         if needs.label_mix:
-            found["label_mix"] = learner.label_mix if learner else np.full((clients, 1), np.nan)
+            found["label_mix"] = learner.task.label_mix if learner else np.full((clients, 1), np.nan)
         if needs.moments:
             found["moments"] = learner.moments if learner else unknown[:, None]
         if self.participation:

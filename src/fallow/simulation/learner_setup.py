@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from fallow.data import Dataset, checked_dataset, divide
 from fallow.data.partitions import Parts
 from fallow.experiment import Experiment
+from fallow.learning.device import check_device
 from fallow.learning.learner import Learner
-from fallow.learning.network import build_network, check_device
+from fallow.learning.network import build_network
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.task import Task
 
@@ -64,6 +65,7 @@ def build_learner(
         probes=probes,
         probes_losses=probes_losses,
         keeps_local=keeps_local,
+        own_statistics=experiment.model.keep_local,
         average=experiment.learning.average,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})

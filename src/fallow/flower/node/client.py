@@ -25,6 +25,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.models import check_repeatable
 from fallow.objectives import CrossEntropy, Objective
 from fallow.policies import AnyPolicy
 from fallow.rng import Purpose, stream
@@ -69,6 +70,7 @@ def client_app(
     sgd: SGD | None = None,
     steps: int = 20,
     feature: str = "softmax",
+    keep_local: bool = False,
     seed: int = 0,
     policy: AnyPolicy | None = None,
     directory: Path | None = None,
@@ -84,7 +86,8 @@ def client_app(
         sgd: How a step is made.
         steps: κ: the batches of one training, a pass over the samples.
         feature: What the probe compares (reading 10).
-        seed: Of the order of samples.
+        keep_local: Whether the node trains and probes with its own running statistics of batch normalisation.
+        seed: Of the order of samples and the masks of dropout.
         policy: The server's policy, if it decides slot by slot who starts (FedBacys).
         directory: Where memories are kept; the node config's `fallow-dir` goes before it.
         objective: What a node minimises; cross-entropy by default.
@@ -102,16 +105,20 @@ def client_app(
         def probe_batch(epoch: int) -> NDArray[np.int64]:
             return stream(seed, Purpose.PROBE, epoch, number).permutation(len(shard))[:size]
 
+        shape = tuple(local.x.shape[1:])
+        network = Network(model(), shape, local.classes, feature)
+        check_repeatable(network.module, shape)
         task = ClientTask(
             number=number,
             seed=seed,
-            workers=Workers(Network(model(), tuple(local.x.shape[1:]), local.classes, feature), 1),
+            workers=Workers(network, 1),
             samples=samples_from_arrays(local.x, local.y, local.mean, local.std),
             shard=shard,
             steps=steps,
             sgd=sgd or SGD(),
             probe_batch=probe_batch,
             objective=objective or CrossEntropy(),
+            keep_local=keep_local,
         )
         own = battery(context) if callable(battery) else battery
         place, shares = directory_for(context, directory), shares_labels(context, share_labels)

@@ -15,6 +15,7 @@ from fallow.learning.options import SGD
 from fallow.learning.probe import FirstMoment, first_moments, probe
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
+from fallow.learning.statistics import Statistics, check_batches, check_kept, with_statistics
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
@@ -36,6 +37,10 @@ class ClientTask:
         probe_batch: From an epoch to the samples of its probe (reading 11).
         first_moment: h_i before the first training (reading 6).
         objective: What it minimises; it sees the client's own counts of labels, which stay on the node.
+        keep_local: Whether the client keeps its own running statistics from one training to the next.
+
+    Raises:
+        ConfigError: Batch normalisation has too few samples, or there are no statistics to keep.
     """
 
     number: int
@@ -48,6 +53,12 @@ class ClientTask:
     probe_batch: Callable[[int], NDArray[np.int64]]
     first_moment: FirstMoment = "infinite"
     objective: Objective = field(default_factory=CrossEntropy)
+    keep_local: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the network against the client's samples."""
+        check_kept(self.keep_local, len(self.workers.network.statistics))
+        check_batches(self.workers.network.least_batch, [len(self.shard)])
 
     @property
     def layout(self) -> Named:
@@ -72,29 +83,45 @@ class ClientTask:
         """What the loss adds to the logits, shape (K,), float32; None adds nothing."""
         return logit_offsets(self.objective, self._labels, [self.shard], self.workers.network.classes)[0]
 
-    def train(self, weights: Weights, slot: int) -> Trained:
+    def train(self, weights: Weights, slot: int, statistics: Statistics | None = None) -> Trained:
         """Trains from the global weights and returns what came of it.
 
         Args:
             weights: Of the global model, shape (P,), float32.
             slot: The start of the training, which seeds its draws.
+            statistics: The client's own running statistics, shape (P − T,), float32; None: those of the global model.
         """
-        plan = plan_training(self.seed, self.number, slot, self.shard, self.steps, self._offset)
+        least = self.workers.network.least_batch
+        plan = plan_training(
+            self.seed, self.number, slot, self.shard, self.steps, self._offset, least_batch=least, statistics=statistics
+        )
 
         def one(network: Network, training: Training) -> Trained:
             return train(network, weights, training, self.samples, self.sgd)
 
         return self.workers.map(one, [plan])[0]
 
-    def probe(self, weights: Weights, epoch: int, *, losses: bool) -> tuple[NDArray[np.float32], float]:
+    def statistics(self, weights: Weights) -> Statistics | None:
+        """Returns the running statistics that the client keeps of a training's result; None if it keeps none.
+
+        Args:
+            weights: The result, shape (P,), float32.
+        """
+        return weights[self.workers.network.trained :].copy() if self.keep_local else None
+
+    def probe(
+        self, weights: Weights, epoch: int, statistics: Statistics | None = None, *, losses: bool
+    ) -> tuple[NDArray[np.float32], float]:
         """Returns v_i, shape (F,), float32 (Alg. 2, line 7), and the mean loss of the same samples; NaN if not wanted.
 
         Args:
             weights: Of the global model, shape (P,), float32.
             epoch: t, which may seed the choice of samples.
+            statistics: The client's own running statistics, shape (P − T,), float32; None: those of the global model.
             losses: Whether the loss is wanted too; it comes from the same forward pass.
         """
-        probed = probe(self.workers, weights, self.samples, [self.probe_batch(epoch)], losses=losses)
+        own = with_statistics(weights, statistics)
+        probed = probe(self.workers, own, self.samples, [self.probe_batch(epoch)], losses=losses)
         return probed.features[0], math.nan if probed.losses is None else float(probed.losses[0])
 
     def moment(self, weights: Weights) -> NDArray[np.float32]:

@@ -78,6 +78,8 @@ class Memory:
         moment: h_i, shape (F,), float32; None before the first training.
         training_loss: The root mean square of the samples' losses in the last training that finished; NaN before it.
         local: Its last model, shape (P,), float32, where the policy compares parameters; else None.
+        statistics: Its own running statistics, shape (P − T,), float32; None before its first training, and where the
+            client keeps none.
         held: The training that is under way, or finished and not sent.
         outbox: Updates that are paid for and that the server may not have.
         epoch: The last epoch that an order was carried out for; what follows is told again if the order is repeated.
@@ -92,6 +94,7 @@ class Memory:
     moment: NDArray[np.float32] | None = None
     training_loss: float = math.nan
     local: Weights | None = None
+    statistics: Weights | None = None
     held: Work | None = None
     outbox: list[Work] = field(default_factory=list)
     epoch: int = -1

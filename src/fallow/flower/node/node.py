@@ -76,7 +76,7 @@ class Node:
             if model is not None:
                 self._keep(directory, query.version, model)
             sight = load_sight(directory)
-            if query.probes and not self._probe(directory, memory, sight, query):
+            if query.probes and not self._probe(directory, memory, battery, sight, query):
                 return Standing(self.identity, lacks_model=True)
             paid_for = [work.slot for work in memory.outbox]
             if sight.told and query.epoch <= max(memory.epoch, battery.lived):
@@ -203,7 +203,7 @@ class Node:
             model = load_model(directory, said.version)
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
-            trained = self.task.train(flattened(model, self.task.layout), event.slot)
+            trained = self.task.train(flattened(model, self.task.layout), event.slot, memory.statistics)
             memory.held = Work.of(trained, said.epoch)
             memory.trained += 1
         elif memory.held is None:
@@ -211,6 +211,7 @@ class Node:
         elif event.kind == "finish":
             if not memory.held.fault:
                 memory.moment, memory.training_loss = memory.held.moment, memory.held.rms_loss
+                memory.statistics = self.task.statistics(memory.held.weights)
                 if said.distance == "parameters":
                     memory.local = memory.held.weights
         else:
@@ -226,7 +227,7 @@ class Node:
             raise MessageError(f"The model that came with version {version} is another.")
         save_model(directory, version, model)
 
-    def _probe(self, directory: Path, memory: Memory, sight: Sight, query: Query) -> bool:
+    def _probe(self, directory: Path, memory: Memory, battery: OpenBattery, sight: Sight, query: Query) -> bool:
         """Makes the forward pass of a new model. Returns whether the model was there."""
         compares, losses = query.distance == "features", "probe_loss" in query.asks
         if sight.version == query.version and (memory.moment is not None or not compares):
@@ -237,7 +238,11 @@ class Node:
         weights = flattened(model, self.task.layout)
         if memory.moment is None and compares:
             memory.moment = self.task.moment(weights)
+        own, held = memory.statistics, memory.held
+        lives = query.epoch > max(memory.epoch, battery.lived)
+        if held and not held.fault and lives and battery.look(query.epoch).finishing:  # it ends before the probe
+            own = self.task.statistics(held.weights)
         if compares or losses:
-            sight.features, sight.loss = self.task.probe(weights, query.epoch, losses=losses)
+            sight.features, sight.loss = self.task.probe(weights, query.epoch, own, losses=losses)
         sight.version = query.version
         return True

@@ -10,6 +10,7 @@ from safetensors.numpy import load as tensors_from_bytes
 from safetensors.numpy import save as tensors_to_bytes
 
 from fallow.errors import FallowError
+from fallow.models import BATCHES_SEEN
 from fallow.models.weights import Weights
 
 Named = dict[str, NDArray[np.float32]]
@@ -30,16 +31,16 @@ def to_array_record(model: Named) -> ArrayRecord:
 
 
 def from_array_record(record: ArrayRecord) -> Named:
-    """Returns the model in a record of arrays.
+    """Returns the model in a record of arrays, without counts of batches, which no average of models has a use for.
 
     Args:
-        record: From Flower.
+        record: From Flower; it may be a module's ``state_dict``.
 
     Raises:
         MessageError: Its bytes are no arrays, or other ones than a model has.
     """
     try:
-        model = {name: array.numpy() for name, array in record.items()}
+        model = {name: array.numpy() for name, array in record.items() if name.split(".")[-1] != BATCHES_SEEN}
     except Exception as error:  # anything may be in the bytes, so anything may be raised over them
         raise MessageError(f"Its arrays can't be read: {error}.") from error
     if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives
