@@ -115,6 +115,7 @@ LONG: dict[str, Any] = {"slots_per_epoch": 5, "cost": {"train": 6}, "energy": {"
         {"cost": {"probe": 2}, "energy": {"p": 0.4}, "epochs": 10},
         LONG | {"learning": {"first_moment": "zero"}},
         {"staleness": {"name": "discard", "after": 0}, "cost": {"train": 8}, "epochs": 8},
+        {"data": {"sizes": "lognormal", "spread": 0.5}, "objective": {"name": "balanced-softmax"}, "epochs": 6},
     ],
     ids=str,
 )
