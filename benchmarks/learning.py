@@ -22,10 +22,11 @@ from torch.nn.functional import cross_entropy
 
 from fallow.aggregation import Update, aggregate
 from fallow.aggregation.received import Received
+from fallow.data.sizes import draw_sizes
 from fallow.learning.cohort import choose, train_cohort
 from fallow.learning.network import Network, build_network
 from fallow.learning.options import SGD, Precision
-from fallow.learning.probe import mean_features, probe_batches
+from fallow.learning.probe import mean_features, probe_batches, shard_sizes
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
@@ -53,6 +54,7 @@ class Workload:
     steps: int
     clients_a_round: int
     lr: float
+    spread: float = 0.0
 
     def data(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Random pixels and labels: the arithmetic is that of any other data."""
@@ -68,13 +70,19 @@ class Workload:
     def trainings(self, number: int) -> list[Training]:
         """The cohort of one round."""
         chosen = np.random.default_rng(number).permutation(self.clients)[: self.clients_a_round]
-        shards = np.arange(self.clients * self.samples_each).reshape(self.clients, -1)
+        shards = self.shards()
         return [plan_training(SEED, client, number, shards[client], self.steps) for client in chosen.tolist()]
+
+    def shards(self) -> list[NDArray[np.int64]]:
+        """The samples of each client: as many for all, or more and fewer with the same mean."""
+        sizes = draw_sizes("lognormal", self.clients, self.samples_each, SEED, self.spread)
+        return np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
 
 
 WORKLOADS = {
     "a": Workload("A: the paper's network, 10 of 100 clients", PaperCNN(), (3, 32, 32), 100, 300, 20, 10, 3e-5),
     "b": Workload("B: small-cnn on 8×8 pixels, 100 of 1,000 clients", SmallCNN(), (1, 8, 8), 1000, 40, 4, 100, 0.01),
+    "c": Workload("C: as B, with 40 samples on average (σ = 1)", SmallCNN(), (1, 8, 8), 1000, 40, 4, 100, 0.01, 1.0),
 }
 
 Round = Callable[[int, Weights, int, int], tuple[Weights, dict[str, float]]]
@@ -92,6 +100,7 @@ def plain(load: Workload, threads: int) -> Round:
 
     def run(number: int, weights: Weights, part: int, parts: int) -> tuple[Weights, dict[str, float]]:
         cohort = load.trainings(number)
+        total = sum(len(training.order) for training in cohort)
         begin = time.perf_counter()
         start = torch.from_numpy(weights)
         average = torch.zeros_like(start)
@@ -103,7 +112,7 @@ def plain(load: Workload, threads: int) -> Round:
                 optimiser.zero_grad()
                 cross_entropy(module(images[index]), targets[index]).backward()
                 optimiser.step()
-            average += nn.utils.parameters_to_vector(module.parameters()).detach() / len(cohort)
+            average += nn.utils.parameters_to_vector(module.parameters()).detach() * (len(training.order) / total)
         return average.numpy(), {"training": time.perf_counter() - begin}
 
     return run
@@ -116,8 +125,8 @@ def ours(load: Workload, precision: Precision) -> Round:
     workers = Workers(network)
     sgd, rule = SGD(lr=load.lr), Received()
     strategy = choose(workers, network.weights(), load.trainings(0), samples, sgd)
-    shards = np.arange(len(labels)).reshape(load.clients, -1)
-    probed = np.full(load.clients, -(-load.samples_each // load.steps))
+    shards = load.shards()
+    probed = -(-shard_sizes(shards) // load.steps)
     print(f"  Fallow, {precision}: {strategy}, {workers.count} workers")
 
     def run(number: int, weights: Weights, part: int, parts: int) -> tuple[Weights, dict[str, float]]:  # noqa: ARG001
@@ -125,7 +134,7 @@ def ours(load: Workload, precision: Precision) -> Round:
         clock = [time.perf_counter()]
         trained = train_cohort(workers, strategy, weights, cohort, samples, sgd)
         clock.append(time.perf_counter())
-        updates = [Update(own.client, own.slot, own.weights, weights, load.samples_each) for own in trained]
+        updates = [Update(own.client, own.slot, own.weights, weights, len(shards[own.client])) for own in trained]
         weights = aggregate(rule, None, weights, updates)[1]
         clock.append(time.perf_counter())
         mean_features(workers, weights, samples, probe_batches(SEED, number, shards, probed))
@@ -206,7 +215,7 @@ def operations(load: Workload) -> float:
 
 
 def measure(load: Workload, rounds: int, with_bf16: bool) -> None:
-    print(f"\n{load.title}: batches of {-(-load.samples_each // load.steps)}, {load.steps} steps")
+    print(f"\n{load.title}: batches of {-(-load.samples_each // load.steps)} on average, {load.steps} steps")
     processors = available_processors()
     sides = [
         Side(f"plain, 1 process of {processors} threads", 1, plain, load, processors),
@@ -245,12 +254,12 @@ def report(load: Workload, sides: list[Side], moves: dict[str, Weights]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workload", choices=[*WORKLOADS, "all"], default="all")
-    parser.add_argument("--rounds", type=int, default=0, help="rounds; 0 is 3 of A and 10 of B")
+    parser.add_argument("--rounds", type=int, default=0, help="rounds; 0 is 3 of A and 10 of B and C")
     parser.add_argument("--bf16", action="store_true", help="measure bfloat16 too; slow without hardware for it")
     options = parser.parse_args()
     for name, load in WORKLOADS.items():
         if options.workload in (name, "all"):
-            measure(load, options.rounds or {"a": 3, "b": 10}[name], options.bf16)
+            measure(load, options.rounds or {"a": 3, "b": 10, "c": 10}[name], options.bf16)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def table(measure: Callable[..., tuple[float, float, float]], second: str, title
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=100)
-    parser.add_argument("--size", type=int, default=846_250, help="parameters of the rule alone; full width by default")
+    parser.add_argument("--size", type=int, default=845_738, help="parameters of the rule alone; full width by default")
     parser.add_argument("--updates", type=int, default=10, help="updates an epoch, for the rule alone")
     parser.add_argument("--epochs", type=int, default=40, help="of the rule alone")
     parser.add_argument("--run-epochs", type=int, default=20, help="of a whole run; 0 makes none")

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import nn
 
 from fallow.data.digits import Digits
+from fallow.data.from_arrays import dataset_from_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +68,28 @@ def unwritable(input_shape, classes, activation=nn.ReLU) -> nn.Module:
 def rows_first(input_shape, classes) -> nn.Module:
     """A linear layer on the rows of an image, before it is flattened."""
     return nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Flatten(), nn.Linear(32, classes))
+
+
+def convolved(input_shape, classes) -> nn.Module:
+    """A small network for signals."""
+    channels, length = input_shape
+    return nn.Sequential(
+        nn.Conv1d(channels, 8, 5), nn.ReLU(), nn.MaxPool1d(4), nn.Flatten(), nn.Linear(8 * ((length - 4) // 4), classes)
+    )
+
+
+def perceptron(input_shape, classes) -> nn.Module:
+    """A small network for anything."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), 16), nn.ReLU(), nn.Linear(16, classes))
+
+
+def points(seed: int) -> Dataset:
+    """Vectors of five features, of which two tell the class; client k has k + 1 of every 15."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 600)
+    x = rng.normal(size=(600, 5)) + 3 * np.eye(5)[y]
+    client = np.repeat(np.arange(5), np.arange(1, 6))[np.arange(500) % 15]
+    return dataset_from_arrays("points", x[:500], y[:500], x[500:], y[500:], client=client)
 
 
 def mixed(seed: int, alpha: float = 5.0) -> Dataset:

@@ -37,12 +37,21 @@ from fallow.errors import ConfigError
 from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
 from fallow.objectives import OBJECTIVES, BalancedSoftmax, CrossEntropy, FedLC, logit_offsets
 from fallow.policies import (
+    EAFL,
     POLICIES,
+    BatteryWeighted,
+    CyCP,
     FedAvg,
     FedBacys,
     FedBacysOdd,
+    FedZero,
+    Foresight,
     FullestBattery,
+    GulerYener,
+    LabelBalanced,
     Oldest,
+    Oort,
+    PowerOfChoice,
     RandomK,
     Reserve,
     RoundRobin,
@@ -67,6 +76,15 @@ POLICY_ROWS = {
     "unlimited": Unlimited(),
     "vaoi-parameters": VAoIParameters(k=3),
     "reserve": Reserve(),
+    "oort": Oort(k=3),
+    "power-of-choice": PowerOfChoice(k=3, d=5),
+    "eafl": EAFL(k=3),
+    "fedzero": FedZero(k=3),
+    "guler-yener": GulerYener(),
+    "cycp": CyCP(k=3, groups=2),
+    "battery-weighted": BatteryWeighted(k=3),
+    "label-balanced": LabelBalanced(k=3, pool=4),
+    "foresight": Foresight(k=3),
 }
 ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
 DATASET_ROWS = {

@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import re
+from dataclasses import fields
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from fallow import paper
 from fallow.cli import app
+from fallow.policies import POLICIES
 from fallow.runs.event_table import KINDS
 from fallow.simulation.records import columns
 from tests.cli.runner import invoke
@@ -51,17 +53,30 @@ def test_every_function_of_the_paper_is_on_the_map() -> None:
     assert functions <= mapped
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_page_of_policies_has_every_policy_with_its_options(policy: str) -> None:
+    page = (DOCS / "policies.md").read_text(encoding="utf-8")
+    _, found, section = page.partition(f"\n## `{policy}`\n")
+    words = (
+        section.split("\n## ")[0] if found else next(line for line in page.splitlines() if f"| `{policy}` |" in line)
+    )
+    if policy == "eafl":
+        words += page.partition("\n## `oort`\n")[2].split("\n## ")[0]  # it has the options of Oort
+    assert {option.name for option in fields(POLICIES[policy])} <= set(re.findall(r"`(\w+)`", words))
+
+
 def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:
     described = names("metrics.md", "epochs.csv")
     assert tuple(described) == columns(classes=1)
 
 
 def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    invoke(app, "run", "--set", "epochs=3", "--set", "learning.mode=train", "--out", str(run))
+    run, asked = tmp_path / "run", ("--set", "learning.client_eval_every=2")
+    invoke(app, "run", "--set", "epochs=3", "--set", "learning.mode=train", *asked, "--out", str(run))
     summary = json.loads((run / "summary.json").read_text())
     assert set(names("metrics.md", "summary.json")) == set(summary)
     assert names("metrics.md", "events.parquet") == pq.read_schema(run / "events.parquet").names
+    assert names("metrics.md", "client_scores.parquet") == pq.read_schema(run / "client_scores.parquet").names
     assert names("metrics.md", "clients.parquet") == pq.read_schema(run / "clients.parquet").names
     kinds = (DOCS / "metrics.md").read_text().split("The kinds, in their order")[1].split("## clients.parquet")[0]
     described = re.findall(r"^- `(\w+)`(?:, `(\w+)`)?", kinds, re.MULTILINE)

@@ -20,6 +20,7 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         "data.name",
         "data.partition",
         "model.name",
+        "objective.name",
         "aggregation.name",
         "staleness.name",
         "output.trackers",
@@ -28,6 +29,15 @@ def test_list_has_a_line_for_everything_with_a_name() -> None:
         for name, line in names.items():
             assert name in words
             assert line.endswith((".", ":")), name
+
+
+def test_list_says_what_each_policy_needs_and_what_breaks_privacy() -> None:
+    found = json.loads(invoke(app, "list", "policies", "--json"))["policy.name"]
+    assert found["fedavg"].endswith(" Needs: batteries.")
+    assert found["vaoi"].endswith(" Needs: distance of features.")
+    assert found["fedzero"].endswith(" Needs: training loss, data size, participation, forecast of 4 epochs.")
+    assert found["label-balanced"].endswith(" Needs: moments; with by = labels: label mix (breaks privacy).")
+    assert "with by = labels" in " ".join(invoke(app, "list", "policies").split())
 
 
 def test_show_prints_a_run_in_words_and_as_json(tmp_path: Path) -> None:

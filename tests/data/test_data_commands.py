@@ -69,6 +69,13 @@ def test_label_mix_draws_any_partition(tmp_path, partition):
     assert out.read_text().startswith("<?xml")
 
 
+def test_label_mix_draws_unequal_clients_and_natural_ones(tmp_path):
+    out = tmp_path / "mix.svg"
+    result = run("label-mix", "digits", "--clients", 10, "--sizes", "lognormal", "--spread", 0.5, "--out", out)
+    assert result.exit_code == 0, result.exception
+    assert run("label-mix", "sensors", "--partition", "natural", "--out", tmp_path / "worn.png").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -76,6 +83,8 @@ def test_label_mix_draws_any_partition(tmp_path, partition):
         (("digits", "--alpha", 0), "alpha = 0.0 must be more than 0"),
         (("digits", "--partition", "iid", "--alpha", 1), "has no option 'alpha'"),
         (("digit",), "did you mean 'digits'"),
+        (("digits", "--partition", "natural"), "does not say which client each sample belongs to"),
+        (("sensors", "--partition", "natural", "--clients", 7), "has the samples of 100 clients, but clients = 7"),
     ],
 )
 def test_what_can_not_be_is_a_sentence(tmp_path, words, sentence):

@@ -36,10 +36,14 @@ from tests.trackers.points import (
     tensorboard_points,
 )
 
-FILES = ("config.toml", "epochs.csv", "events.parquet", "clients.parquet", "model.safetensors", "summary.json")
+FILES = (
+    *("config.toml", "epochs.csv", "events.parquet", "clients.parquet", "client_scores.parquet"),
+    *("model.safetensors", "summary.json"),
+)
 SETTINGS = (
     *("clients=20", "epochs=16", "energy.p=0.5", "learning.mode=train", "learning.eval_every=2", "compute.workers=1"),
     *("compute.strategy=stacked", "output.checkpoint_every=3", "cost.train=8", "battery.capacity=12"),
+    "learning.client_eval_every=4",
 )
 
 

@@ -9,6 +9,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fallow.cli import app
@@ -128,6 +129,33 @@ def test_clients_with_unequal_data_resume_to_the_same_bytes(data: dict, tmp_path
     begin(tmp_path / "cut", 5, **settings)
     invoke(app, "resume", str(tmp_path / "cut"), "--workers", "2")
     assert same_files(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_a_checkpoint_writes_only_the_changes_that_are_new(tmp_path: Path) -> None:
+    settings = TRAIN | {"aggregation": {"name": "mifa"}, "output": {"checkpoint_every": 1}}
+    engine = Engine(Experiment.parse(SETTINGS | settings))
+    rows, kept, written, updates = tmp_path / "run" / "rows", {}, 0, 0
+    with RunWriter(engine, tmp_path / "run") as run:
+        for _ in range(9):
+            (record,) = islice(engine, 1)
+            run.write([record])
+            now = {path.name: path.stat().st_ino for path in rows.glob("*")}
+            written += sum(inode != kept.get(name) for name, inode in now.items())
+            updates += record.aggregated
+            kept = now
+        assert 0 < written <= updates  # of two updates of a client in an epoch, one is remembered
+        assert len(kept) == np.count_nonzero(engine.learner.aggregation_state.rows.versions) > 3
+        run.write(engine)
+    assert not rows.exists()
+
+
+def test_a_change_that_is_lost_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    begin(tmp_path / "run", 7, **TRAIN, aggregation={"name": "fedvarp"})
+    next((tmp_path / "run" / "rows").iterdir()).unlink()
+    code, words = fail(capsys, monkeypatch, "resume", str(tmp_path / "run"))
+    assert code == 2
+    assert "which the checkpoint needs, can't be read: No such file or directory" in words
+    assert words.count("\n") == 1
 
 
 def test_a_finished_run_says_so(tmp_path: Path) -> None:

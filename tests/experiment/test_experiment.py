@@ -25,7 +25,10 @@ def test_the_defaults_are_the_papers_numbers() -> None:
         ({"energy": {"modle": "x"}}, "There is no setting 'energy.modle'; did you mean 'model'?"),
         ({"battery": {"capcity": 3}}, "There is no setting 'battery.capcity'; did you mean 'capacity'?"),
         ({"policy": {"kk": 3}}, "There is no setting 'policy.kk'; did you mean 'k'?"),
-        ({"policy": {"groups": 3}}, "policy.groups is an option of fedbacys, fedbacys-odd, not of the policy 'vaoi'"),
+        (
+            {"policy": {"groups": 3}},
+            "policy.groups is an option of fedbacys, fedbacys-odd, cycp, not of the policy 'vaoi'",
+        ),
         ({"policy": {"name": "vaio"}}, "There is no policy 'vaio'; did you mean 'vaoi'?"),
         ({"policy": {"name": "VAOI"}}, "There is no policy 'VAOI'; did you mean 'vaoi'?"),
         ({"battery": {"options": {}}}, "There is no setting 'battery.options'"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flwr.app import ArrayRecord, Context, MessageType, RecordDict
+from flwr.app import ArrayRecord, Context, Message, MessageType, RecordDict
 from torch import nn
 
 from fallow.errors import CheckpointError, NodeError
@@ -254,10 +254,10 @@ def test_a_policy_that_starts_slot_by_slot_must_be_known_to_the_node(node: Node)
 
 def fedbacys_node(root: Path, level: float) -> tuple[Node, Order]:
     """A node with two slots, and an order under which it may start in the second."""
-    policy = FedBacys(groups=2)
+    policy = FedBacys(groups=2, turns="deadline")
     node = Node("me", _parts(EXPERIMENT.to_toml()).task(1), Metered(lambda: level, slots_per_epoch=2), root, policy)
     own = policy.init(1)
-    own.start_slot[0] = 1
+    own.start_slot[0], own.slots[0] = 1, 1
     return node, order(node, policy=repr(policy), memory=to_bytes(to_arrays(own)), slots_per_epoch=2)
 
 
@@ -273,8 +273,7 @@ def test_a_node_refuses_a_policy_that_counts_other_slots(tmp_path: Path) -> None
 def test_a_client_that_its_policy_held_back_does_not_blame_its_battery(tmp_path: Path) -> None:
     node, told = fedbacys_node(tmp_path / "full", 90.0)
     node.answer(query(node), model_of(node))
-    never = FedBacys(groups=2).init(1)
-    never.start_slot[0] = 7
+    never = FedBacys(groups=2, turns="deadline").init(1)  # its start slots have no length yet
     outcome, _ = node.obey(replace(told, memory=to_bytes(to_arrays(never))))
     assert outcome.declined == "the policy let it start in none of the slots in which its battery had enough"
     node, told = fedbacys_node(tmp_path / "empty", 7.0)
@@ -487,3 +486,18 @@ def test_a_user_s_own_model_that_can_not_be_repeated_is_told_so(tmp_path: Path) 
     reply = grid.deliver(grid.create_message(asked, MessageType.QUERY, 0, "0"))
     assert reply is not None
     assert "gives other numbers for the same input the next time" in reply.error.reason
+
+
+def test_a_node_without_samples_says_so(tmp_path: Path) -> None:
+    def nothing(_context: Context) -> LocalData:
+        return LocalData(np.zeros((0, 1, 8, 8), dtype=np.float32), np.zeros(0, dtype=np.int64), 3)
+
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    app = client_app(model, nothing, Metered(lambda: 80.0), directory=tmp_path)
+    grid = LocalGrid(app, {0: {"identity": "roof"}})
+    asked = Message(to_records(Query(FEDERATION, 0, "v", "none", ideal=False)), 0, MessageType.QUERY)
+    reply = grid.deliver(asked)
+    assert reply is not None
+    assert "The node 'roof' has no samples, and it needs at least one" in reply.error.reason

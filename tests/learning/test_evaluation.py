@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from fallow.learning.evaluation import confusion_matrix, evaluate, macro_f1, recall
+from fallow.learning.evaluation import confusion_matrix, evaluate, evaluate_clients, macro_f1, recall
 from fallow.learning.workers import Workers
 from tests.learning.worlds import digits, small
 
@@ -42,3 +42,30 @@ def test_a_model_is_scored_on_every_sample() -> None:
     assert scores[0].accuracy == pytest.approx((logits.argmax(1) == samples.labels).double().mean().item())
     assert scores[0].loss == pytest.approx(cross_entropy(logits, samples.labels).item(), rel=1e-5)
     assert (scores[0].f1, scores[0].loss) == (scores[1].f1, scores[1].loss)
+
+
+def test_clients_are_scored_on_their_own_samples_however_many_they_have() -> None:
+    network, samples = small(), digits(150)
+    shards = [np.arange(3), np.zeros(0, dtype=np.int64), np.arange(700, 1500)[::-1].copy(), np.array([5, 700])]
+    found = []
+    for count in (1, 2):
+        with Workers(network, count) as workers:
+            found.append(evaluate_clients(workers, network.weights(), samples, shards))
+    for client, own in enumerate(shards):
+        images, labels = samples.batch(own)
+        with torch.no_grad():
+            logits = network.module(images)
+        if len(own):
+            assert found[0].accuracy[client] == (logits.argmax(1) == labels).double().mean().item()
+            assert found[0].loss[client] == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
+        else:
+            assert np.isnan([found[0].accuracy[client], found[0].loss[client]]).all()
+    assert found[0].loss.tobytes() == found[1].loss.tobytes()
+    assert found[0].accuracy.tobytes() == found[1].accuracy.tobytes()
+
+
+def test_where_no_client_has_samples_there_are_no_scores() -> None:
+    network = small()
+    with Workers(network, 1) as workers:
+        found = evaluate_clients(workers, network.weights(), digits(1), [np.zeros(0, dtype=np.int64)] * 2)
+    assert np.isnan(found.loss).tolist() == np.isnan(found.accuracy).tolist() == [True, True]

@@ -31,11 +31,11 @@ class Case:
     policy: str
     reserve: bool = False  # start only with the energy to send as well, and in time to arrive in the epoch
     k: int = 10
-    choice: str = "top-k"  # or 'sample' (vaoi)
+    choice: str = "top-k"  # or 'sample', 'exp' (vaoi)
     reset: str = "selected"  # or 'aggregated' (vaoi, oldest)
     groups: int = 5  # G (fedbacys, fedbacys-odd)
     grouping: str = "battery"  # or 'fixed'
-    turns: str = "within-epoch"  # or 'across-epochs'
+    turns: str = "window"  # or 'deadline', 'across-epochs'
 
 
 @dataclass
@@ -69,6 +69,7 @@ class Client:
     start_epoch: int = 0  # the epoch in which its latest training started
     starts_this_epoch: int = 0
     chances: int = 0  # FedBacys-Odd's counter, never reset
+    counted_window: int | None = None  # the first slot of the window that FedBacys-Odd counted last
     group: int = 0  # FedBacys' group
     policy_age: int = 0  # X_i as the policy keeps it
     age_selected: int = 0  # X_i with the true M_i, q = selected
@@ -146,7 +147,7 @@ def simulate(case: Case) -> Trace:
 
             # Step 5, start (Alg. 1, 15)
             uploads_now = action[i] == "upload"
-            if may_start(case, client, i, uploads_now) and policy_starts(case, client, i, slot_in_epoch):
+            if may_start(case, client, i, uploads_now) and policy_starts(case, client, i, s):
                 # Alg. 1, 16: L_i = 1 for the slots s ... s+κ-1, all κ units are debited at once
                 action[i] = "start"
                 client.battery -= case.train_cost[i]
@@ -201,28 +202,48 @@ def may_start(case: Case, client: Client, i: int, uploads_now: bool) -> bool:
     return client.battery >= case.train_cost[i]  # sufficient battery
 
 
-def policy_starts(case: Case, client: Client, i: int, slot_in_epoch: int) -> bool:
-    """Whether the policy takes a start that the world allows. Counts FedBacys-Odd's chances."""
+def policy_starts(case: Case, client: Client, i: int, s: int) -> bool:
+    """Whether the policy takes a start that the world allows in global slot s. Counts FedBacys-Odd's chances."""
     if case.reserve or case.policy == "reserve":
         if client.battery < case.train_cost[i] + case.transmit_cost:
             return False  # it could train, but not send
-        if slot_in_epoch + case.train_cost[i] > case.slots_per_epoch - 1:
+        if s % case.slots_per_epoch + case.train_cost[i] > case.slots_per_epoch - 1:
             return False  # the slots s ... s+κ-1 train, so slot s+κ could send, and the epoch is over by then
     if case.policy in ("fedbacys", "fedbacys-odd"):
-        if slot_in_epoch != start_slot(case, client, i):
+        if not in_window(case, client, i, s):
             return False
         if case.policy == "fedbacys-odd":
-            # Reading 16: trains on the 1st, 3rd, 5th ... chance
+            # Reading 16: one chance a window, trains on the 1st, 3rd, 5th ...
+            first = s
+            while first > s - window_slots(case) + 1 and in_window(case, client, i, first - 1):
+                first -= 1
+            if first == client.counted_window:
+                return False
+            client.counted_window = first
             client.chances += 1
             return client.chances % 2 == 1
     return True
 
 
-def start_slot(case: Case, client: Client, i: int) -> int:
-    """The slot within the epoch at which FedBacys' client i has to start (reading 15)."""
+def window_slots(case: Case) -> int:
+    """How many slots FedBacys' window to start in has (reading 15)."""
+    if case.turns == "window":
+        return max(case.slots_per_epoch // case.groups - 1, 1)  # R - 1, and never none
+    return 1
+
+
+def in_window(case: Case, client: Client, i: int, s: int) -> bool:
+    """Whether FedBacys' client i may start in global slot s, as far as its present group goes (reading 15)."""
+    slot_in_epoch = s % case.slots_per_epoch
     if case.turns == "across-epochs":
-        return max(case.slots_per_epoch - 1 - case.train_cost[i], 0)
-    return client.group * max(case.slots_per_epoch - case.train_cost[i], 0) // case.groups
+        return slot_in_epoch == max(case.slots_per_epoch - 1 - case.train_cost[i], 0)
+    if case.turns == "deadline":
+        return slot_in_epoch == client.group * max(case.slots_per_epoch - case.train_cost[i], 0) // case.groups
+    end = (s + case.train_cost[i]) % case.slots_per_epoch
+    share = case.slots_per_epoch // case.groups  # R
+    if share >= 2:
+        return client.group * share <= end < (client.group + 1) * share - 1  # as printed
+    return end == client.group % case.slots_per_epoch  # the fine print: one slot, shared where G > S
 
 
 def unlimited_client(case: Case, s: int, i: int, action: list[str], received: list[bool], trace: Trace) -> None:
@@ -275,7 +296,7 @@ def client_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
     if case.policy in ("fedbacys", "fedbacys-odd"):
         return fedbacys_select(case, t, clients)
 
-    if case.policy == "vaoi" and case.choice == "sample":
+    if case.policy == "vaoi" and case.choice in ("sample", "exp"):
         return flags(case, race(case, t, clients)[: case.k])
 
     if case.policy in ("vaoi", "oldest"):
@@ -300,14 +321,16 @@ def client_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
 
 
 def race(case: Case, t: int, clients: list[Client]) -> list[int]:
-    """All clients in the order in which weighted sampling draws them (Alg. 2, 2; reading 5, 'sample')."""
+    """All clients in the order in which weighted sampling draws them (Alg. 2, 2; reading 5, 'sample' and 'exp')."""
     tie = case.tie[t]
+    oldest = max(client.policy_age for client in clients)
     arrivals: list[tuple[float, float, int]] = []  # (time, u_i, client)
     weightless: list[tuple[float, int]] = []  # (u_i, client)
     for i in range(case.clients):
         age = clients[i].policy_age
-        if age > 0:
-            arrivals.append((-math.log(1.0 - tie[i]) / age, tie[i], i))
+        weight = math.exp(age - oldest) if case.choice == "exp" else age
+        if weight > 0:
+            arrivals.append((-math.log(1.0 - tie[i]) / weight, tie[i], i))
         else:
             weightless.append((tie[i], i))
     arrivals.sort()
@@ -321,13 +344,13 @@ def fedbacys_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
     if case.grouping == "fixed":
         for i in range(case.clients):
             clients[i].group = i % case.groups
-    elif case.turns == "within-epoch" or t % case.groups == 0:
+    elif case.turns != "across-epochs" or t % case.groups == 0:
         # By battery, fullest first: every epoch, or when a cycle of G epochs begins
         order = sorted(range(case.clients), key=lambda i: (-clients[i].battery, tie[i], i))
         for rank in range(case.clients):
             clients[order[rank]].group = rank * case.groups // case.clients
 
-    if case.turns == "within-epoch":
+    if case.turns != "across-epochs":
         return [True] * case.clients
     active = t % case.groups
     return [client.group == active for client in clients]

@@ -4,6 +4,7 @@ Who starts, trains and uploads when is given: the battery side is transcribed in
 """
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -70,6 +71,20 @@ def batch_train(client: Client, kappa: int, lr: float, keep_local: bool) -> None
         if keep_local:
             client.statistics = statistics_of(client.model)
     client.step += 1
+
+
+def client_scores(model: nn.Module, clients: list[Client]) -> tuple[list[float], list[float]]:
+    """Mean loss −log p(label) and share of right guesses over each client's samples, one sample after the other."""
+    losses, accuracies = [], []
+    for client in clients:
+        loss, right = 0.0, 0
+        for image, label in zip(client.images, client.labels, strict=True):
+            scores = softmax_features(model, image[None])[0].double().tolist()
+            loss -= math.log(scores[int(label)])
+            right += scores.index(max(scores)) == int(label)
+        losses.append(loss / len(client.labels))
+        accuracies.append(right / len(client.labels))
+    return losses, accuracies
 
 
 def learn(

@@ -15,11 +15,15 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.engine import Engine
 from fallow.simulation.world import World
 from tests.oracle.algorithms import Case, Trace, simulate
+from tests.oracle.selection import RULES
 
-CHOICE = ("top-k", "sample")
+CHOICE = ("top-k", "sample", "exp")
 RESET = ("selected", "aggregated")
-GROUPS = {"groups": range(1, 7), "grouping": ("battery", "fixed"), "turns": ("within-epoch", "across-epochs")}
-OURS = [policy for policy in POLICIES if policy != "vaoi-parameters"]  # without learning, that is vaoi
+TURNS = ("window", "deadline", "across-epochs")
+GROUPS = {"groups": range(1, 7), "grouping": ("battery", "fixed"), "turns": TURNS}
+# Without learning, vaoi-parameters is vaoi; the rules of the others are transcribed in tests/oracle/selection.py.
+ELSEWHERE = {"vaoi-parameters", *RULES}
+OURS = [policy for policy in POLICIES if policy not in ELSEWHERE]
 OPTIONS: dict[str, dict[str, Sequence[Any]]] = {
     "vaoi": {"choice": CHOICE, "reset": RESET},
     "oldest": {"reset": RESET},

@@ -16,7 +16,7 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.engine import Distances, Engine
 from fallow.simulation.epochs import OpenEpoch
 from fallow.simulation.world import World
-from tests.oracle.learning import Client, learn, statistics_of
+from tests.oracle.learning import Client, client_scores, learn, statistics_of
 from tests.oracle.networks import DROPPED, DroppingByHand, batch_normalised
 
 
@@ -141,3 +141,8 @@ def assert_agrees(engine: Engine, first: nn.Module, draw_masks=None, keep_local:
     )
     np.testing.assert_allclose(engine.learner.weights, final, atol=5e-5)
     assert np.abs(final - start).max() > 0.01
+    losses, accuracies = client_scores(model, clients)
+    recorded = engine.learner.evaluate_clients()
+    np.testing.assert_allclose(recorded.loss, losses, atol=2e-4)
+    assert recorded.accuracy.tolist() == accuracies
+    assert len(set(accuracies)) > 2

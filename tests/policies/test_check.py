@@ -168,9 +168,34 @@ class Lazy(Everyone):
         return Memory(np.zeros(view.clients)), np.ones(view.clients, dtype=np.bool_)
 
 
+@dataclass(frozen=True)
+class Partial(Everyone):
+    def importance(self, state):
+        return np.ones(3)
+
+
+@dataclass(frozen=True)
+class Negative(Everyone):
+    def importance(self, state):
+        return np.array(-1.0)
+
+
+@dataclass(frozen=True)
+class Restless(Scribbler):
+    def select(self, state, view, rng):
+        return state, np.ones(view.clients, dtype=np.bool_)
+
+    def importance(self, state):
+        state.numbers[:] += 1
+        return np.ones(state.numbers.size)
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
+        (Partial, r"importance returned an array of shape \(3,\) and type float64"),
+        (Negative, "importance has factors that are negative"),
+        (Restless, "importance changed the state"),
         (Lazy, "init must return a memory with every part"),
         (Thawed, "must be a frozen dataclass"),
         (Mute, "has no method 'select'"),

@@ -54,6 +54,13 @@ def test_our_policies_need_what_they_read() -> None:
         "vaoi": Needs("features", 0.5),
         "vaoi-parameters": Needs("parameters", 0.5),
         "unlimited": Needs(ideal=True),
+        "oort": Needs(training_loss=True, data_size=True, participation=True, mean_harvest=True),
+        "eafl": Needs(training_loss=True, data_size=True, participation=True, mean_harvest=True),
+        "power-of-choice": Needs(probe_loss=True, data_size=True),
+        "fedzero": Needs(training_loss=True, data_size=True, participation=True, forecast_epochs=4, forecast_error=0.2),
+        "guler-yener": Needs(mean_harvest=True),
+        "label-balanced": Needs(moments=True),
+        "foresight": Needs(forecast_epochs=10),
     }
 
 

@@ -5,47 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fallow.policies import EpochView, SlotView
 from fallow.policies.fedavg import FedAvg
-from fallow.policies.fedbacys import FedBacys
-from fallow.policies.fedbacys_odd import FedBacysOdd
 from fallow.policies.fullest_battery import FullestBattery
 from fallow.policies.oldest import Oldest
 from fallow.policies.random_k import RandomK
 from fallow.policies.round_robin import RoundRobin
 from fallow.policies.unlimited import Unlimited
 from fallow.policies.vaoi import VAoI
-
-
-def view(
-    clients: int = 4, *, epoch: int = 0, slots: int = 30, battery=None, distance=None, delivered=None
-) -> EpochView:
-    return EpochView(
-        epoch=epoch,
-        clients=clients,
-        slots_per_epoch=slots,
-        battery=np.array(battery if battery is not None else [0] * clients, dtype=np.int32),
-        capacity=np.full(clients, 25, dtype=np.int32),
-        train_cost=np.full(clients, 20, dtype=np.int32),
-        transmit_cost=1,
-        training=np.zeros(clients, dtype=np.bool_),
-        unsent=np.zeros(clients, dtype=np.bool_),
-        distance=np.array(distance if distance is not None else [1.0] * clients, dtype=np.float32),
-        delivered=np.array(delivered if delivered is not None else [False] * clients),
-    )
-
-
-def slot_view(slot: int, ready: np.ndarray, battery: int = 25) -> SlotView:
-    level = np.full(ready.size, battery, dtype=np.int32)
-    return SlotView(slot, level, ready, 30, np.full(ready.size, 20, dtype=np.int32), 1)
-
-
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def chosen(mask: np.ndarray) -> list[int]:
-    return np.flatnonzero(mask).tolist()
+from fallow.policies.vaoi_parameters import VAoIParameters
+from tests.policies.views import chosen, frequency, rng, view
 
 
 def test_vaoi_takes_the_oldest_and_ages_only_the_significant() -> None:
@@ -117,46 +85,12 @@ def test_fullest_battery_selects_by_energy() -> None:
     assert chosen(FullestBattery(k=2).select(None, view(battery=[3, 9, 1, 7]), rng())[1]) == [1, 3]
 
 
-def test_fedbacys_gives_the_fullest_group_the_first_slot() -> None:
-    # S − κ = 10 and G = 5: groups start in slots 0, 2, 4, 6, 8.
-    policy = FedBacys()
-    state, mask = policy.select(policy.init(5), view(5, battery=[10, 30, 20, 50, 40]), rng())
-    assert mask.all()
-    assert state.group.tolist() == [4, 2, 3, 0, 1]
-    assert state.start_slot.tolist() == [8, 4, 6, 0, 2]
+@pytest.mark.parametrize("policy", [VAoI(k=1, choice="exp"), VAoIParameters(k=1, choice="exp")])
+def test_vaoi_by_exp_draws_each_year_of_age_e_times_as_often(policy: VAoI) -> None:
+    state = replace(policy.init(2), age=np.array([2000, 2001], dtype=np.int32))  # exp(2000) is no number
+    picks = sum(policy.select(state, view(2), rng(seed))[1].astype(int) for seed in range(4000))
+    assert picks[1] / 4000 == pytest.approx(np.e / (1 + np.e), abs=0.035)  # 0.731, five standard deviations
 
 
-def test_fedbacys_in_an_epoch_shorter_than_a_training_starts_in_the_first_slot() -> None:
-    policy = FedBacys(grouping="fixed")
-    state, _ = policy.select(policy.init(5), view(5, slots=12), rng())
-    assert state.start_slot.tolist() == [0, 0, 0, 0, 0]
-
-
-def test_fedbacys_starts_at_its_slot_or_not_at_all() -> None:
-    policy = FedBacys(groups=2, grouping="fixed")
-    state, _ = policy.select(policy.init(4), view(4), rng())
-    ready = np.array([True, True, False, True])
-    starts = {slot: chosen(policy.start(state, slot_view(slot, ready))[1]) for slot in range(30)}
-    assert {slot: who for slot, who in starts.items() if who} == {0: [0], 5: [1, 3]}
-
-
-def test_fedbacys_across_epochs_gives_one_group_an_epoch_and_sorts_once_a_cycle() -> None:
-    policy = FedBacys(groups=2, turns="across-epochs")
-    state, first = policy.select(policy.init(4), view(4, battery=[1, 4, 2, 3]), rng())
-    state, second = policy.select(state, view(4, epoch=1, battery=[9, 0, 0, 0]), rng())
-    assert chosen(first) == [1, 3]
-    assert chosen(second) == [0, 2]
-    assert state.start_slot.tolist() == [9, 9, 9, 9]  # 30 − 1 − 20: the upload falls in the last slot
-
-
-def test_fedbacys_odd_takes_the_first_and_third_chance() -> None:
-    policy = FedBacysOdd(groups=1)
-    state = policy.init(2)
-    taken = []
-    for epoch, ready in enumerate([[True, False], [True, True], [False, True], [True, True]]):
-        state, _ = policy.select(state, view(2, epoch=epoch), rng())
-        slot = slot_view(0, np.array(ready))
-        state, mask = policy.start(state, slot)
-        taken.append(chosen(mask))
-    assert taken == [[0], [1], [], [0, 1]]
-    assert state.met.tolist() == [3, 3]
+def test_vaoi_by_exp_draws_anyone_at_first() -> None:
+    assert frequency(VAoI(k=2, choice="exp"), view(4)) == pytest.approx(0.5, abs=0.04)

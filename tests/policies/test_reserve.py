@@ -1,5 +1,7 @@
 """The reserve, by hand, in the world, and through every door."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from fallow.policies import VAoI
 from fallow.policies.fedbacys import FedBacys
 from fallow.policies.reserve import Reserve, Reserving
 from fallow.simulation.engine import Engine
-from tests.policies.test_policies import chosen, slot_view
+from tests.policies.views import chosen, slot_view
 
 
 def test_a_client_starts_with_the_energy_to_send_and_in_time() -> None:
@@ -35,7 +37,7 @@ def test_the_reserve_goes_with_any_selection_and_narrows_its_start() -> None:
     ready = np.array([True])
     view = slot_view(9, ready, battery=20)
     state = policy.of.init(1)
-    state = type(state)(state.group, np.array([9], dtype=np.int32))
+    state = replace(state, start_slot=np.array([9], dtype=np.int32), slots=np.array([1], dtype=np.int32))
     assert chosen(policy.of.start(state, view)[1]) == [0]
     assert chosen(policy.start(state, view)[1]) == []
     assert chosen(policy.start(state, slot_view(9, ready, battery=21))[1]) == [0]

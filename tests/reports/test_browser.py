@@ -37,7 +37,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-CHARTS = ("f1-epochs", "f1-energy", "age", "energy", "share", "timeline", "ages", "mix")
+CHARTS = ("f1-epochs", "f1-energy", "clients", "age", "energy", "share", "timeline", "ages", "mix")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_there_is_no_error_and_no_request(browser: Any, page: Path) -> None:
 
 def test_every_chart_is_drawn_with_names_for_its_axes(browser: Any) -> None:
     assert all(drawn(browser, chart) for chart in CHARTS)
-    for chart in ("f1-epochs", "f1-energy", "age", "share", "ages", "mix"):
+    for chart in ("f1-epochs", "f1-energy", "clients", "age", "share", "ages", "mix"):
         assert len(browser.find_elements(By.CSS_SELECTOR, f"#{chart} svg.chart text.title")) >= 2
     assert len(browser.find_elements(By.CSS_SELECTOR, "#f1-epochs .panel")) == 2
     assert drawn(browser, "f1-epochs") == 4
@@ -116,7 +116,7 @@ def test_filters_change_what_every_chart_shows(browser: Any) -> None:
     box(browser, "line", "fedavg").click()
     wait(browser, lambda: drawn(browser, "f1-epochs") == 2)
     assert browser.find_element(By.ID, "shown").text == "4 of 8 runs"
-    assert [drawn(browser, chart) for chart in ("f1-energy", "age", "share")] == [2, 2, 2]
+    assert [drawn(browser, chart) for chart in ("f1-energy", "clients", "age", "share")] == [2, 2, 2, 2]
     assert "fedavg" not in browser.find_element(By.ID, "charts").text
     box(browser, "energy.p", "0.8").click()
     wait(browser, lambda: drawn(browser, "f1-epochs") == 1)
@@ -247,4 +247,25 @@ def test_ages_that_were_not_measured_are_said_so(driver: Any, tmp_path: Path) ->
     make_up(tmp_path / "runs" / "with", epochs=10)
     show(driver, write_report([tmp_path / "runs"], tmp_path / "two").page, charts=("energy", "age"))
     assert "Left out, since not measured: 1 run." in driver.find_element(By.ID, "age").text
+    assert not driver.get_log("browser")
+
+
+def test_a_target_says_what_half_of_the_runs_needed_and_how_many_got_there(driver: Any, tmp_path: Path) -> None:
+    for seed, epochs in enumerate([200, 200, 10]):
+        make_up(tmp_path / "runs" / f"vaoi-{seed}", seed=seed, epochs=epochs)
+    runs = [tmp_path / "runs" / name for name in ("vaoi-0", "vaoi-1")]
+    show(driver, write_report(runs, tmp_path / "both", target=0.5).page, charts=("energy",))
+    words = driver.find_element(By.ID, "overview").text
+    assert "units to F1 0.5" in words
+    assert "reached by 2 of 2" in words
+    assert "until at least half of the runs had reached it" in driver.find_element(By.ID, "target-hint").text
+    short = [tmp_path / "runs" / "vaoi-2"]
+    show(driver, write_report(short, tmp_path / "none", target=0.5).page, charts=("energy",))
+    words = driver.find_element(By.ID, "overview").text
+    assert "never" in words
+    assert "reached by 0 of 1" in words
+    show(driver, write_report(short, tmp_path / "plain").page, charts=("energy",))
+    assert "reached by" not in driver.find_element(By.ID, "overview").text
+    assert not driver.find_element(By.ID, "target-hint").is_displayed()
+    assert not driver.find_element(By.ID, "clients-section").is_displayed()
     assert not driver.get_log("browser")

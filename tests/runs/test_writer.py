@@ -13,7 +13,7 @@ import pytest
 
 from fallow.errors import RunDirectoryError, TrackerError
 from fallow.experiment import Experiment
-from fallow.runs import tables
+from fallow.runs import parts
 from fallow.runs.execute import begin_or_resume, run
 from fallow.runs.layout import check_free, clear
 from fallow.runs.writer import RunWriter
@@ -197,7 +197,7 @@ def test_a_full_disk_is_one_sentence_and_no_finished_run(tmp_path: Path) -> None
 
 
 def test_the_groups_of_the_events_do_not_tell_where_the_checkpoints_were(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(parts, "ROWS_AT_ONCE", 100)
     files = []
     for every in (7, 25):
         experiment = Experiment(epochs=60, output={"checkpoint_every": every})

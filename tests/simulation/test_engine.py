@@ -52,7 +52,7 @@ def test_only_policies_that_probe_pay_for_it() -> None:
         for policy in POLICIES
         if sum(r.consumed_probe for r in Engine(experiment(policy={"name": policy, "k": 3}, cost={"probe": 1})))
     }
-    assert paying == {"vaoi", "vaoi-parameters"}
+    assert paying == {"vaoi", "vaoi-parameters", "power-of-choice"}
 
 
 def test_significance_zero_stops_ages_from_growing() -> None:

@@ -11,20 +11,27 @@ SETTLED = 60  # epochs until every policy has settled; FedAvg and VAoI come roun
 WINDOW = 70
 
 
-def units_per_client_and_epoch(policy: str, directory: Path) -> float:
-    invoke(
-        app,
-        "run",
-        *("--set", f"policy.name={policy}", "--set", "energy.p=1", "--set", f"epochs={SETTLED + WINDOW}"),
-        *("--set", "output.events=false", "--out", str(directory)),
-    )
+def units_per_client_and_epoch(policy: str, directory: Path, *settings: str) -> float:
+    given = (f"policy.name={policy}", "energy.p=1", f"epochs={SETTLED + WINDOW}", "output.events=false", *settings)
+    invoke(app, "run", *(word for setting in given for word in ("--set", setting)), "--out", str(directory))
     rows = read_epochs(directory)[SETTLED:]
     return sum(row["consumed_train"] + row["consumed_tx"] for row in rows) / WINDOW / 100
 
 
-@pytest.mark.parametrize(("policy", "units"), [("fedavg", 30), ("fedbacys", 21), ("fedbacys-odd", 10.5)])
-def test_units_per_client_and_epoch_in_plenty(policy: str, units: float, tmp_path: Path) -> None:
-    assert units_per_client_and_epoch(policy, tmp_path / "run") == units
+@pytest.mark.parametrize(
+    ("policy", "settings", "units"),
+    [
+        ("fedavg", [], 30),
+        ("fedbacys", [], 16.8),
+        ("fedbacys", ["policy.grouping=fixed"], 21),
+        ("fedbacys", ["policy.turns=deadline"], 21),
+        ("fedbacys-odd", [], 10.5),
+        ("fedbacys-odd", ["policy.grouping=fixed"], 10.5),
+        ("fedbacys-odd", ["policy.turns=deadline"], 10.5),
+    ],
+)
+def test_units_per_client_and_epoch_in_plenty(policy: str, settings: list[str], units: float, tmp_path: Path) -> None:
+    assert units_per_client_and_epoch(policy, tmp_path / "run", *settings) == units
 
 
 def test_vaoi_uses_at_most_4_2_units_per_client_and_epoch_in_plenty(tmp_path: Path) -> None:

@@ -12,23 +12,7 @@ from fallow.errors import ConfigError, RunDirectoryError
 from fallow.policies import FedAvg, VAoI
 from fallow.study.overview import mean_and_spread
 from fallow.study.study import Study, load_study
-from tests.study.written_runs import write_run
-
-VAOI = {"name": "vaoi", "mu": 0.5, "choice": "top-k", "reset": "selected"}
-
-
-def scores(last: float) -> list[float | None]:
-    """Evaluations at epochs 4, 8 and 9, the last two of which are in the last fifth."""
-    return [None] * 4 + [0.1] + [None] * 3 + [last - 0.1, last + 0.1]
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> Study:
-    for seed, (few, many, fedavg) in enumerate([(0.3, 0.5, 0.4), (0.4, 0.7, 0.5), (0.5, 0.9, 0.6)]):
-        write_run(tmp_path / f"a{seed}", VAOI | {"k": 5}, seed, f1=scores(few), energy=100 + seed)
-        write_run(tmp_path / f"b{seed}", VAOI | {"k": 10}, seed, f1=scores(many), energy=200)
-        write_run(tmp_path / f"c{seed}", "fedavg", seed, f1=scores(fedavg), energy=400)
-    return load_study(tmp_path)
+from tests.study.written_runs import scores, write_run
 
 
 def test_runs_are_told_apart_by_what_differs_between_their_configs(study: Study) -> None:
@@ -133,22 +117,26 @@ def test_a_wrong_comparison_is_one_sentence(study: Study, metric: str, to: str, 
     assert words in str(caught.value)
 
 
-def test_energy_to_a_score_counts_those_that_never_reach_it(study: Study) -> None:
-    found = study.energy_to(f1=0.55).set_index("policy")
-    few, many = found.loc["vaoi(k=5)"], found.loc["vaoi(k=10)"]
-    # Of the three only the last reaches 0.6, at the very end; of the others all do, at epochs 10, 9 and 9.
-    assert (few.reached, few.runs, few.epochs, few.energy) == (1, 3, 10, 102)
-    assert (many.reached, many.epochs) == (3, pytest.approx(28 / 3))
-    assert many.energy == pytest.approx((200 + 180 + 180) / 3)
-    nobody = study.energy_to(f1=2.0)
-    assert list(nobody.reached) == [0, 0, 0]
-    assert nobody.energy.isna().all()
+def test_the_table_has_how_evenly_clients_are_served(tmp_path: Path) -> None:
+    for seed, worst in enumerate([0.1, 0.3]):
+        served = {"client_accuracy_worst_tenth": worst, "client_accuracy_sd": 0.25, "jain_index_accuracy": 0.8}
+        write_run(tmp_path / str(seed), "vaoi", seed, f1=scores(0.5), summary=served)
+    study = load_study(tmp_path)
+    headings, (row,) = study.cells()
+    assert headings[5:8] == ["worst tenth", "client sd", "Jain's index"]
+    assert row[5:8] == ["0.200 ± 0.141", "0.250 ± 0.000", "0.800 ± 0.000"]
+    assert study.table().client_accuracy_worst_tenth[0] == pytest.approx(0.2)
+    assert list(study.runs.client_accuracy_worst_tenth) == [0.1, 0.3]
 
 
 def test_a_study_without_learning_has_no_scores_to_reach(tmp_path: Path) -> None:
     write_run(tmp_path / "one", "vaoi", 0)
     study = load_study(tmp_path)
-    for ask in (lambda: study.energy_to(f1=0.4), lambda: study.differences("late_f1", to="vaoi")):
+    for ask in (
+        lambda: study.energy_to(f1=0.4),
+        lambda: study.table(target=0.4),
+        lambda: study.differences("late_f1", to="vaoi"),
+    ):
         with pytest.raises(ConfigError, match="was not measured: no run of this study learns"):
             ask()
 

@@ -126,7 +126,9 @@ def test_options_that_all_share_go_to_the_policies_that_have_them() -> None:
 
 
 def test_an_option_that_no_policy_of_the_grid_has_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"policy\.groups is an option of fedbacys, fedbacys-odd, not of the policy"):
+    with pytest.raises(
+        ConfigError, match=r"policy\.groups is an option of fedbacys, fedbacys-odd, cycp, not of the policy"
+    ):
         plan(SMALL | {"policy": {"groups": 2}}, {"policy.name": ["vaoi", "fedavg"]}, Path("out"))
 
 

@@ -28,7 +28,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class FedOpt:
-    """With Δ = Σβ_i·Δ_i over the updates received, Σβ_i = 1, by `method`.
+    """w + a step of momentum, Adam or Yogi along Δ = Σβ_i·Δ_i over the updates received, Σβ_i = 1.
 
     - ``momentum`` (FedAvgM, Hsu et al. 2019, 1909.06335): m ← β₁m + Δ, w ← w + ηm.
     - ``adam`` (FedAdam): m ← β₁m + (1−β₁)Δ, v ← β₂v + (1−β₂)Δ², w ← w + ηm / (√v + τ).
@@ -48,7 +48,10 @@ class FedOpt:
     method: Annotated[
         Literal["momentum", "adam", "yogi"], Field(description="FedAvgM, FedAdam or FedYogi on the mean change")
     ] = "adam"
-    eta: Annotated[float, Field(ge=0, description="η, the server's step; 0 is 1 for momentum, 0.01 for others")] = 0.0
+    eta: Annotated[
+        float,
+        Field(ge=0, description="η, the server's step; 0 is 1 for momentum, 0.01 for others"),
+    ] = 0.0
     beta1: Annotated[float, Field(ge=0, lt=1, description="β₁, how much of the first moment is kept")] = 0.9
     beta2: Annotated[float, Field(ge=0, lt=1, description="β₂, how much of the second moment is kept")] = 0.99
     tau: Annotated[float, Field(gt=0, description="τ, how much the step adapts: the smaller, the more")] = 1e-3

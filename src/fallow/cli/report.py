@@ -14,10 +14,13 @@ def report(
         list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders that contain them at any depth.")
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write the report.")] = Path("report"),
+    target: Annotated[
+        float | None, typer.Option(metavar="F1", help="Say what it took to reach an F1 score.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write report.html, one file that works offline, and figures as PDF and PNG."""
-    written = write_report(directories, out)
+    written = write_report(directories, out, target)
     _say_unfinished(written)
     if as_json:
         unfinished = [{"name": one.name, "done": one.done, "epochs": one.epochs} for one in written.unfinished]

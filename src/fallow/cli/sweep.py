@@ -11,9 +11,10 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
 from fallow.study.grid import POLICIES
+from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
 from fallow.study.sweep import study_runs
 from fallow.sweeps.execute import SweepResult
@@ -46,6 +47,12 @@ Part = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many runs, and about how long, and stop.")]
+Target = Annotated[
+    float | None,
+    typer.Option(
+        metavar="F1", help="Say what it took to reach an F1 score, and how many runs did.", show_default=False
+    ),
+]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the table as LaTeX.")]
 
 
@@ -60,6 +67,7 @@ def sweep(
     workers: Workers = 0,
     ray: Ray = None,
     shard: Part = None,
+    target: Target = None,
     dry_run: DryRun = False,
     latex: Latex = False,
     as_json: Json = False,
@@ -68,7 +76,7 @@ def sweep(
     with words_aside(as_json or latex):
         shared, grid = read_grid(config, setting or (), axis or ())
         runs = plan(shared, grid, out)
-    _carry_out(runs, out, workers, ray, shard, dry_run=dry_run, latex=latex, as_json=as_json)
+    _carry_out(runs, out, workers, ray, shard, target, dry_run=dry_run, latex=latex, as_json=as_json)
 
 
 def compare(
@@ -80,6 +88,7 @@ def compare(
     workers: Workers = 0,
     ray: Ray = None,
     shard: Part = None,
+    target: Target = None,
     dry_run: DryRun = False,
     latex: Latex = False,
     as_json: Json = False,
@@ -92,7 +101,7 @@ def compare(
         shared, grid = read_grid(config, setting or (), ())
         names = [name.strip() for name in policies.split(",")]
         runs = plan(shared, grid | {"policy.name": names, "seed": list(range(seeds))}, out)
-    _carry_out(runs, out, workers, ray, shard, dry_run=dry_run, latex=latex, as_json=as_json)
+    _carry_out(runs, out, workers, ray, shard, target, dry_run=dry_run, latex=latex, as_json=as_json)
 
 
 def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> None:
@@ -169,6 +178,7 @@ def _carry_out(
     workers: int,
     ray: str | None,
     shard: str | None,
+    target: float | None,
     *,
     dry_run: bool,
     latex: bool,
@@ -177,18 +187,21 @@ def _carry_out(
     if latex and as_json:
         raise ConfigError("--latex and --json both say what to print; choose one of the two.")
     part = Shard.parse(shard) if shard is not None else None
+    if target is not None:
+        check_reachable(target, runs)
     if dry_run:
         show_forecast(part.share(runs) if part else runs, workers, as_json=as_json)
         return
     with words_aside(as_json or latex), stopping():
         result, study = study_runs(runs, out, workers=workers, ray=ray, shard=part, observer=OnScreen())
         if result.rows and not (as_json or latex):
-            console.print(_table(study))
+            for table in _tables(study, target):
+                console.print(table)
         say_finished(result)
     if latex and result.rows:
-        typer.echo(study.to_latex())
+        typer.echo(study.to_latex(target=target))
     if as_json:
-        print_json(_as_document(result))
+        print_json(_as_document(result) | (list_reached(study.members, target) if target is not None else {}))
     exit_after(result)
 
 
@@ -203,12 +216,14 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _table(study: Study) -> Table:
-    """Returns means and deviations over seeds, one line for each other point of the grid."""
-    headings, rows = study.cells()
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if place < len(study.axes) else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+def _tables(study: Study, target: float | None) -> Iterator[Table]:
+    """Yields means and deviations over seeds, one line for each other point; as many tables as the screen is narrow."""
+    headings, rows = study.cells(target=target)
+    words = len(study.axes)
+    for columns in share_columns([headings, *rows], words, console.width):
+        table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+        for place in columns:
+            table.add_column(headings[place], justify="left" if place < words else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(escape(row[place]) for place in columns))
+        yield table

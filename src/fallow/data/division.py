@@ -43,7 +43,7 @@ def divide(
     """
     check_sizes(sizes, clients, samples, partition)
     if isinstance(partition, Natural):
-        return partition.split_by_owner(dataset, clients)
+        return partition.split(dataset, clients)
     mean = samples_per_client(samples, len(dataset.y), clients)
     parts = partition.split(dataset.y, draw_sizes(sizes, clients, mean, seed, spread), seed)
     return _checked(f"The partition '{name or type(partition).__name__}'", parts, clients, len(dataset.y))

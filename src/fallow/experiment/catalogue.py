@@ -1,11 +1,13 @@
 """Everything that has a name, in Fallow and in installed packages, with one line each."""
 
 from collections.abc import Mapping
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES
 from fallow.plugins.installed import installed, package_of
 from fallow.plugins.wording import did_you_mean
+from fallow.policies import POLICIES, needs_of
 from fallow.trackers import TRACKERS
 
 
@@ -17,7 +19,8 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
             "models", "aggregation", "staleness" or "trackers"; None lists all.
 
     Returns:
-        By setting, as in ``policy.name``: a line for each name. Classes of installed packages are not imported.
+        By setting, as in ``policy.name``: a line for each name; of a policy it also says what the policy needs. Classes
+        of installed packages are not imported.
 
     Raises:
         ConfigError: There is no such kind.
@@ -25,6 +28,8 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
     Examples:
         >>> list_choices("staleness")["staleness.name"]["constant"]
         'A late update counts in full (reading 3).'
+        >>> list_choices("policies")["policy.name"]["oldest"].rpartition(". ")[2]
+        'Needs: batteries.'
     """
     tables = {choice.group: (f"{choice.section}.{choice.field}", choice.table) for choice in CHOICES}
     tables["fallow.trackers"] = ("output.trackers", TRACKERS)
@@ -40,7 +45,22 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
 
 def _lines(group: str, table: Mapping[str, type]) -> dict[str, str]:
     built_in = {name: (cls.__doc__ or "").strip().split("\n")[0] for name, cls in table.items()}
+    if table is POLICIES:
+        built_in = {name: f"{line} Needs: {_needs_in_words(POLICIES[name])}." for name, line in built_in.items()}
     offered = {
         name: f"from the package {package_of(point)} ({point.value})" for name, point in installed(group).items()
     }
     return built_in | {name: line for name, line in offered.items() if name not in built_in}
+
+
+def _needs_in_words(policy: type) -> str:
+    """Returns what a policy needs with its default options, and with each choice of an option that changes that."""
+    words = needs_of(policy()).in_words()
+    found = [words]
+    for option, hint in get_type_hints(policy, include_extras=True).items():
+        values = get_args(get_args(hint)[0]) if get_origin(hint) is Annotated else ()
+        for value in values:
+            other = needs_of(policy(**{option: value})).in_words()
+            if other != words:
+                found.append(f"with {option} = {value}: {other}")
+    return "; ".join(found)

@@ -113,6 +113,9 @@ class Learning(BaseModel):
         "fresh", description="B_i: drawn for each new model, or always the same (reading 11)"
     )
     eval_every: int = Field(5, ge=1, description="epochs from one evaluation on the test set to the next")
+    client_eval_every: int = Field(
+        0, ge=0, description="epochs from one evaluation on each client's own samples to the next; 0 is only at the end"
+    )
     on_divergence: Literal["stop", "drop"] = Field(
         "stop", description="a training with a loss or weights that are not finite: stop the run, or drop its update"
     )

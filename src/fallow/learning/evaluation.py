@@ -1,13 +1,16 @@
-"""How good a model is: F1, accuracy, loss and each class's recall on the test set."""
+"""How good a model is: on the test set, and on the samples of each client."""
+
+from collections.abc import Iterable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
-from fallow.learning.state import Scores
+from fallow.learning.state import ClientScores, Scores
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 
@@ -23,12 +26,10 @@ def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
     at_once = workers.network.samples_at_once
 
     def part(network: Network, first: int) -> tuple[NDArray[np.int64], float]:
-        network.load(weights)
-        inputs, labels = samples.batch(np.arange(first, min(first + at_once, len(samples))))
-        with torch.inference_mode():
-            logits = network.forward(inputs)[0]
-            loss = cross_entropy(logits, labels, reduction="none").sum(dtype=torch.float64).item()
-        return confusion_matrix(labels.cpu().numpy(), logits.argmax(1).cpu().numpy(), network.classes), loss
+        chosen = np.arange(first, min(first + at_once, len(samples)))
+        labels, guesses, losses = _classify(network, weights, samples, chosen)
+        loss = losses.sum(dtype=torch.float64).item()
+        return confusion_matrix(labels.cpu().numpy(), guesses.cpu().numpy(), network.classes), loss
 
     parts = workers.map(part, range(0, len(samples), at_once))
     confusion = np.sum([counts for counts, _ in parts], axis=0)
@@ -38,6 +39,45 @@ def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
         sum(loss for _, loss in parts) / len(samples),
         recall(confusion),
     )
+
+
+def evaluate_clients(
+    workers: Workers, weights: Weights, samples: Samples, shards: Iterable[NDArray[np.int64]]
+) -> ClientScores:
+    """Returns the scores of a model on each client's own samples: one forward pass over all of them.
+
+    Args:
+        workers: The threads that compute.
+        weights: The model, shape (P,), float32.
+        samples: The training set.
+        shards: Each client's samples, indices into the training set, shape (|D_i|,), int64; a client may have none.
+    """
+    at_once = workers.network.samples_at_once
+    owned = list(shards)
+    everyone = np.concatenate([np.zeros(0, dtype=np.int64), *owned])
+
+    def part(network: Network, first: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        labels, guesses, losses = _classify(network, weights, samples, everyone[first : first + at_once])
+        return losses.cpu().numpy(), (guesses == labels).cpu().numpy()
+
+    parts = workers.map(part, range(0, len(everyone), at_once))
+    sizes = np.array([len(own) for own in owned])
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    sums = [np.bincount(owners, np.concatenate([[], *numbers]), len(sizes)) for numbers in zip(*parts, strict=True)]
+    loss, hits = sums or (np.zeros(len(sizes)), np.zeros(len(sizes)))
+    counts = np.where(sizes > 0, sizes, np.nan)
+    return ClientScores(loss / counts, hits / counts)
+
+
+def _classify(
+    network: Network, weights: Weights, samples: Samples, chosen: NDArray[np.int64]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the true and the predicted classes of some samples, int64, and their losses, float32; shape (n,) each."""
+    network.load(weights)
+    inputs, labels = samples.batch(chosen)
+    with torch.inference_mode():
+        logits = network.forward(inputs)[0]
+        return labels, logits.argmax(1), cross_entropy(logits, labels, reduction="none")
 
 
 def confusion_matrix(labels: NDArray[np.int64], predictions: NDArray[np.int64], classes: int) -> NDArray[np.int64]:

@@ -1,9 +1,6 @@
 """The learning side of Algorithm 1: the global model, what each client remembers, and unsent updates."""
 
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +8,14 @@ from numpy.typing import NDArray
 
 from fallow.aggregation import Update, aggregate
 from fallow.errors import DivergenceError
+from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
-from fallow.learning.evaluation import evaluate
+from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
 from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
 from fallow.learning.start_models import StartModels
-from fallow.learning.state import LearningState, Scores, Trained
+from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
 from fallow.learning.training import Training
 from fallow.learning.workers import Workers
@@ -46,13 +44,13 @@ class Learner:
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
         scores: The scores of the model that is handed out; None until it is evaluated.
+        client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
     """
 
     def __init__(self, task: Task, compute: Compute) -> None:
-        self.task = task
+        self.task, clients = task, len(task.shards)
         self.workers = Workers(task.network, compute.workers)
-        clients = len(task.shards)
         self.weights = task.network.weights()
         self.kept = KeptStatistics(task.network, keeps=task.own_statistics)
         first_moment = task.first_moment if task.probes else "infinite"
@@ -65,13 +63,14 @@ class Learner:
         self.losses = np.full(clients, np.nan, dtype=np.float32)
         self.mean_weights = self.weights if task.average else None
         self.scores: Scores | None = None
-        self._offsets = logit_offsets(
-            task.objective, task.train.labels.cpu().numpy(), task.shards, task.network.classes
-        )
+        self.client_scores: ClientScores | None = None
+        labels = task.train.labels.cpu().numpy()
+        self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
         self.data_sizes = task.data_sizes
         self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = Clock()
+        self.seconds = self._clock.seconds
         self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
@@ -192,7 +191,7 @@ class Learner:
         if self.mean_weights is not None:
             self.mean_weights = running_mean(self.mean_weights, weights, self.task.average)
         if not np.array_equal(self.handed_out, handed_out):
-            self.scores = None
+            self.scores, self.client_scores = None, None
 
     @property
     def handed_out(self) -> Weights:
@@ -205,6 +204,13 @@ class Learner:
             with self._clock("evaluate"):
                 self.scores = evaluate(self.workers, self.handed_out, self.task.test)
         return self.scores
+
+    def evaluate_clients(self) -> ClientScores:
+        """Returns the scores of the same model on each client's own samples, evaluated once."""
+        if self.client_scores is None:
+            with self._clock("evaluate"):
+                self.client_scores = evaluate_clients(self.workers, self.handed_out, self.task.train, self.task.shards)
+        return self.client_scores
 
     @property
     def state(self) -> LearningState:
@@ -233,18 +239,12 @@ class Learner:
         """
         self.weights, self.moments, self.losses, self.scores = state.weights, state.moments, state.losses, state.scores
         self.probed = None if state.features is None else Probed(state.features, state.probe_losses)
-        self.held = {trained.client: trained for trained in state.held}
+        self.held, self.client_scores = {trained.client: trained for trained in state.held}, None
         self.local = [state.local.get(client) for client in range(len(self.local))]
-        self.kept.by_client = state.statistics
-        self.starts, self.mean_weights, self.aggregation_state = state.starts, state.mean_weights, state.aggregation
+        self.kept.by_client, self.starts, self.mean_weights = state.statistics, state.starts, state.mean_weights
+        self.aggregation_state = state.aggregation
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
         plans = [self.task.plan(i, 0, self._offsets[i]) for i in range(min(len(self.task.shards), 10))]
         return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)
-
-    @contextmanager
-    def _clock(self, work: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[work] += time.perf_counter() - begin

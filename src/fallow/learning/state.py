@@ -62,6 +62,19 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
+class ClientScores:
+    """The scores of one model on each client's own samples.
+
+    Attributes:
+        loss: The mean cross-entropy over a client's samples, shape (N,), float64; NaN for a client without samples.
+        accuracy: The share of them that are classified correctly, shape (N,), float64; NaN in the same cases.
+    """
+
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class LearningState:
     """Everything that the next epochs of learning depend on.
 

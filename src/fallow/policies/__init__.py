@@ -15,12 +15,21 @@ from fallow.policies.base import (
     checked_mask,
     needs_of,
 )
+from fallow.policies.battery_weighted import BatteryWeighted
+from fallow.policies.cycp import CyCP
+from fallow.policies.eafl import EAFL
 from fallow.policies.fedavg import FedAvg
 from fallow.policies.fedbacys import FedBacys
 from fallow.policies.fedbacys_odd import FedBacysOdd
+from fallow.policies.fedzero import FedZero
+from fallow.policies.foresight import Foresight
 from fallow.policies.fullest_battery import FullestBattery
+from fallow.policies.guler_yener import GulerYener
 from fallow.policies.importance import importances
+from fallow.policies.label_balanced import LabelBalanced
 from fallow.policies.oldest import Oldest
+from fallow.policies.oort import Oort
+from fallow.policies.power_of_choice import PowerOfChoice
 from fallow.policies.random_k import RandomK
 from fallow.policies.reserve import Reserve, Reserving
 from fallow.policies.round_robin import RoundRobin
@@ -40,11 +49,21 @@ POLICIES: dict[str, type] = {
     "unlimited": Unlimited,
     "vaoi-parameters": VAoIParameters,
     "reserve": Reserve,
+    "oort": Oort,
+    "power-of-choice": PowerOfChoice,
+    "eafl": EAFL,
+    "fedzero": FedZero,
+    "guler-yener": GulerYener,
+    "cycp": CyCP,
+    "battery-weighted": BatteryWeighted,
+    "label-balanced": LabelBalanced,
+    "foresight": Foresight,
 }
 
 __all__ = [
     "POLICIES",
     "AnyPolicy",
+    "BatteryWeighted",
     "Distance",
     "EpochView",
     "FedAvg",

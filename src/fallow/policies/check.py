@@ -9,7 +9,18 @@ import numpy as np
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
 from fallow.plugins.wording import in_words
-from fallow.policies.base import AnyPolicy, EpochView, Known, Mask, Needs, SlotView, Starter, checked_mask, needs_of
+from fallow.policies.base import (
+    AnyPolicy,
+    EpochView,
+    Known,
+    Mask,
+    Needs,
+    SlotView,
+    Starter,
+    Weigher,
+    checked_mask,
+    needs_of,
+)
 from fallow.state import check_parts, from_arrays, to_arrays
 
 SIZES = (1, 7, 40)
@@ -84,6 +95,8 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
         if np.count_nonzero(selected) > k:
             raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
         yield selected
+        if isinstance(policy, Weigher):
+            _check_importance(policy, state, clients)
         if not isinstance(policy, Starter):
             continue
         for slot in range(SLOTS):
@@ -96,6 +109,23 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
             if (starts & ~ready).any():
                 raise PolicyError("The policy's start chose clients that are not in view.ready; it may only narrow it.")
             yield starts
+
+
+def _check_importance(policy: Weigher[Any], state: Any, clients: int) -> None:
+    """Raises PolicyError if a policy's factors on updates are not one number for each client, or change its state."""
+    before = to_arrays(state)
+    factors = np.asarray(_call("importance", policy.importance, state))
+    if factors.dtype.kind not in "fiu" or factors.shape not in ((), (clients,)):
+        raise PolicyError(
+            f"The policy's importance returned an array of shape {factors.shape} and type {factors.dtype}; it must "
+            f"return one number for each client, shape ({clients},)."
+        )
+    if not (np.isfinite(factors) & (factors >= 0)).all():
+        raise PolicyError(
+            "The policy's importance has factors that are negative or not finite; they must be 0 or more."
+        )
+    if not _same_arrays(before, to_arrays(state)):
+        raise PolicyError("The policy's importance changed the state that it was given; it may only read it.")
 
 
 def _ask_twice(

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from fallow.paper import PAPER_MU, largest, next_version_age, sampled
 from fallow.policies.base import EpochView, Mask, Needs
+from fallow.policies.scoring import drawn
 
 K = Annotated[int, Field(ge=1, description="k: clients selected an epoch")]
 Chosen = Annotated[
-    Literal["top-k", "sample"],
-    Field(description="the k oldest, or k drawn with weights proportional to age (reading 5)"),
+    Literal["top-k", "sample", "exp"],
+    Field(description="the k oldest, or k drawn with weights X (reading 5) or exp(X) (Hu et al.)"),
 ]
 Reset = Annotated[
     Literal["selected", "aggregated"],
@@ -32,6 +33,16 @@ class Ages:
     age: NDArray[np.int32]
 
 
+def _sampled_exponentially(age: NDArray[np.int32], k: int, tie: NDArray[np.float64]) -> Mask:
+    """Returns k clients drawn without replacement with weights exp(X_i − max X), shape (N,), bool."""
+    # Hu et al. draw by h(X) = exp(X); we subtract the largest age, which changes no probability and can't overflow.
+    weight = np.exp((age - age.max()).astype(np.float64))
+    return drawn(weight, k, tie, np.ones(age.size, dtype=np.bool_))
+
+
+CHOOSERS = {"top-k": largest, "sample": sampled, "exp": _sampled_exponentially}
+
+
 @dataclass(frozen=True)
 class VAoI:
     """The k clients with the largest version age train: Algorithm 2, with the options of readings 5 and 7.
@@ -39,7 +50,8 @@ class VAoI:
     Attributes:
         k: How many clients are selected in an epoch.
         mu: μ, the distance from which a change is significant.
-        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5).
+        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5); "exp" with
+            weights exp(X_i), as in Hu, Pappas, Yang, arXiv 2402.05407.
         reset: What sets an age to zero: being "selected", or an update that is "aggregated" (reading 7).
 
     Examples:
@@ -67,6 +79,6 @@ class VAoI:
         by_selection = self.reset == "selected"
         age = state.age if by_selection else np.where(view.delivered, np.int32(0), state.age)
         tie = rng.random(view.clients)
-        selected = (largest if self.choice == "top-k" else sampled)(age, self.k, tie)
+        selected = CHOOSERS[self.choice](age, self.k, tie)
         takes_part = selected if by_selection else np.zeros_like(selected)
         return Ages(next_version_age(age, view.distance, self.mu, takes_part)), selected

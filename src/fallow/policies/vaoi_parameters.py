@@ -18,7 +18,8 @@ class VAoIParameters:
     Attributes:
         k: How many clients are selected in an epoch.
         threshold: μ of Eq. (2), the distance between whole models from which a change is significant.
-        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5).
+        choice: "top-k" takes the k oldest; "sample" draws k with weights proportional to age (reading 5); "exp" with
+            weights exp(X_i), as in Hu, Pappas, Yang, arXiv 2402.05407, whose distance is the L1 norm; ours is L2.
         reset: What sets an age to zero: being "selected", or an update that is "aggregated" (reading 7).
 
     Examples:

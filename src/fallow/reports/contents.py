@@ -11,6 +11,7 @@ from fallow.errors import FallowError
 from fallow.plugins.nested import flatten
 from fallow.reports.activity import ACTS, read_events, uploads_per_client
 from fallow.reports.ages import age_map
+from fallow.reports.clients import read_ranked_accuracy
 from fallow.reports.differences import (
     Place,
     order_lines,
@@ -26,20 +27,27 @@ from fallow.reports.runs import ReportedRun, Unfinished
 from fallow.reports.series import MOST_POINTS, age_series, as_numbers, score_series, thin
 from fallow.reports.timeline import choose_clients, choose_window, make_window, most_epochs
 from fallow.runs.reader import TOTALS
+from fallow.runs.target import first_reached
 
 MOST_DETAILED = 12
 """Runs that are shown slot by slot and client by client."""
 
 TOTALS_SHOWN = (*TOTALS, "harvested", "stored", "mean_age_selected", "mean_age_delivered", "jain_index_uploads")
-LEARNT_SHOWN = ("f1", "best_f1")
+LEARNT_SHOWN = (
+    *("f1", "best_f1", "client_accuracy_mean", "client_accuracy_worst_tenth", "client_accuracy_sd"),
+    "jain_index_accuracy",
+)
 
 
-def gather(runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished]) -> dict[str, Any]:
+def gather(
+    runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished], target: float | None = None
+) -> dict[str, Any]:
     """Returns everything that the page needs. Equal runs give equal contents.
 
     Args:
         runs: The finished runs.
         unfinished: The other runs, which are only named.
+        target: The F1 score to say of each run when it reached it; None: of none.
     """
     runs, places = _in_order(runs)
     detailed = choose_detailed(places)
@@ -48,6 +56,8 @@ def gather(runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished]) -> dic
     shown = []
     for number, (run, place) in enumerate(zip(runs, places, strict=True)):
         entry = _entry(run, place)
+        if target is not None:
+            entry["reached"] = _reached(run, target)
         if number in detailed:
             key = mix_key(run)
             if key not in mixes:
@@ -59,6 +69,7 @@ def gather(runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished]) -> dic
     differ = varying(settings)
     return {
         "runs": shown,
+        "target": target,
         "lines": order_lines(place.line for place in places),
         "panels": order_panels(places),
         "filters": [
@@ -114,7 +125,23 @@ def _entry(run: ReportedRun, place: Place) -> dict[str, Any]:
         "age": age_series(run),
         "score": score_series(run),
         "uploads": _sorted_uploads(run),
+        "accuracy": _ranked_accuracy(run),
     }
+
+
+def _reached(run: ReportedRun, target: float) -> dict[str, float | int] | None:
+    """Returns the energy and the epochs until a run reached a score; None if it never did."""
+    found = first_reached(run.epochs, target)
+    return None if found is None else {"energy": found.energy, "epochs": found.epochs}
+
+
+def _ranked_accuracy(run: ReportedRun) -> dict[str, Any] | None:
+    """Returns the accuracy on each client's own samples, the worst first, thinned; None where it was not measured."""
+    ranked = read_ranked_accuracy(run)
+    if ranked is None or not ranked.size:
+        return None
+    kept = thin(len(ranked))
+    return {"rank": as_numbers(kept + 1), "accuracy": as_numbers(ranked[kept])}
 
 
 def _sorted_uploads(run: ReportedRun) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.reports.clients import read_ranked_accuracy
 from fallow.reports.differences import order_lines, order_panels, place_runs
 from fallow.reports.runs import ReportedRun
 from fallow.reports.series import band
@@ -60,6 +61,7 @@ def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
 
     groups = _group(runs)
     learning = _group([run for run in runs if run.learns])
+    ranked = {run: accuracy for run in runs if (accuracy := read_ranked_accuracy(run)) is not None and accuracy.size}
     ageing = _group([run for run in runs if run.has_ages])
     written: list[Path] = []
     with mpl.rc_context():
@@ -68,6 +70,16 @@ def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
         for name, figure in (
             ("f1-against-epochs", _curves(learning, _score_by_epoch, "epoch", "macro F1", share=True)),
             ("f1-against-energy", _curves(learning, _score_by_energy, "energy spent (units)", "macro F1", share=True)),
+            (
+                "client-accuracy",
+                _curves(
+                    _group(list(ranked)),
+                    lambda run: (np.arange(1.0, len(ranked[run]) + 1), ranked[run]),
+                    "clients, the worst first",
+                    "accuracy on own samples",
+                    share=True,
+                ),
+            ),
             ("mean-age", _curves(ageing, _age, "epoch", "mean version age (epochs)")),
             ("energy-by-use", _bars(groups)),
         ):

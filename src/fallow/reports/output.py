@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fallow.errors import RunDirectoryError
+from fallow.errors import ConfigError, RunDirectoryError
 from fallow.reports.contents import gather
 from fallow.reports.figures import draw_figures
 from fallow.reports.page import build_page
 from fallow.reports.runs import Unfinished, read_runs
 from fallow.runs.layout import as_folder
+from fallow.runs.target import check_target
 
 PAGE = "report.html"
 
@@ -31,15 +32,16 @@ class Written:
     unfinished: tuple[Unfinished, ...]
 
 
-def report(*directories: str | Path, out: str | Path = "report") -> Written:
+def report(*directories: str | Path, out: str | Path = "report", target: float | None = None) -> Written:
     """Writes report.html, one file that works offline, and figures as PDF and PNG. Returns where they are.
 
     Args:
         *directories: Run directories, or folders that contain them at any depth.
         out: The folder of the report; files of an earlier report are replaced.
+        target: An F1 score; the overview then says what it took to reach it, and how many runs did.
 
     Raises:
-        ConfigError: A directory or `out` is no path.
+        ConfigError: A directory or `out` is no path, `target` is no F1 score, or no run was evaluated.
         RunDirectoryError: There is no finished run, or the report can't be written.
 
     Examples:
@@ -52,21 +54,27 @@ def report(*directories: str | Path, out: str | Path = "report") -> Written:
     """
     if not directories:
         raise RunDirectoryError("There is nothing to report on; give run directories, or folders that contain them.")
-    return write_report([as_folder(directory) for directory in directories], as_folder(out, "out"))
+    return write_report([as_folder(directory) for directory in directories], as_folder(out, "out"), target)
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Written:
+def write_report(folders: Sequence[Path], out: Path, target: float | None = None) -> Written:
     """Writes the page and the figures of all runs in some folders. The same runs give the same bytes.
 
     Args:
         folders: Run directories, or folders that contain them at any depth.
         out: The folder of the report; files of an earlier report are replaced.
+        target: An F1 score to say of each run when it reached it.
 
     Raises:
+        ConfigError: `target` is no F1 score, or no run was evaluated.
         RunDirectoryError: There is no finished run in the folders, or the report can't be written.
     """
+    if target is not None:
+        check_target(target)
     runs, unfinished = read_runs(folders)
-    page = build_page(gather(runs, unfinished))
+    if target is not None and not any(run.learns for run in runs):
+        raise ConfigError(f"No run reached the target {target:g}, or could have: none of them learns.")
+    page = build_page(gather(runs, unfinished, target))
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / PAGE).write_text(page, encoding="utf-8")

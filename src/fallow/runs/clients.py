@@ -6,29 +6,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.learning.state import ClientScores
 from fallow.simulation.world import World
 from fallow.storage.files import write_atomically
 
 Columns = dict[str, NDArray[Any]]
 
 
-def client_columns(world: World, epochs: int) -> Columns:
+def client_columns(world: World, epochs: int, scores: ClientScores | None = None) -> Columns:
     """Returns what became of each client until now.
 
     Args:
         world: All batteries and books.
         epochs: How many epochs it has lived through, at least one.
+        scores: Of the global model on each client's own samples; None in an energy-only run.
 
     Returns:
         Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
-        `overflow` int64; `outage` float64.
+        `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64.
     """
     physics, state = world.physics, world.state
     energy = np.multiply(state.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
     if not physics.ideal:
         energy += np.multiply(state.starts, physics.train_cost, dtype=np.int64)
         energy += np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
-    return {
+    columns: Columns = {
         "client": np.arange(physics.clients, dtype=np.int32),
         "starts": state.starts.copy(),
         "updates": state.uploads.copy(),
@@ -38,6 +40,7 @@ def client_columns(world: World, epochs: int) -> Columns:
         "stored": state.battery.copy(),
         "outage": state.short_epochs / epochs,
     }
+    return columns if scores is None else columns | {"accuracy": scores.accuracy, "loss": scores.loss}
 
 
 def write_clients(path: Path, columns: Columns) -> None:

@@ -1,8 +1,9 @@
 """A run directory from outside: the names of its files, whether it is finished, whether a new run may be put there.
 
-It holds config.toml, epochs.csv, events.parquet, clients.parquet, model.safetensors and, written last, summary.json.
-One without summary.json is not a finished run. While a run goes on, checkpoint.fallow and rows/ hold its state and
-events/ the events so far; they go when it is finished. Trackers write to folders of their own.
+It holds config.toml, epochs.csv, events.parquet, clients.parquet, client_scores.parquet, model.safetensors and, written
+last, summary.json. One without summary.json is not a finished run. While a run goes on, checkpoint.fallow and rows/
+hold its state, and events/ and client_scores/ what goes into those tables so far; all go when it is finished. Trackers
+write to folders of their own.
 """
 
 import shutil
@@ -18,9 +19,10 @@ from fallow.storage.files import PART
 from fallow.trackers import FOLDERS
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
-CHECKPOINT, EVENT_PARTS, ROWS = "checkpoint.fallow", "events", "rows"
-CLIENTS, MODEL = "clients.parquet", "model.safetensors"
-FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, CLIENTS, MODEL)
+CHECKPOINT, EVENT_PARTS, SCORE_PARTS = "checkpoint.fallow", "events", "client_scores"
+CLIENTS, CLIENT_SCORES, MODEL = "clients.parquet", "client_scores.parquet", "model.safetensors"
+PART_FOLDERS, ROWS = (EVENT_PARTS, SCORE_PARTS), "rows"
+FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, CLIENTS, CLIENT_SCORES, MODEL)
 """What a run writes beside its config. The summary comes first, so that a run being removed does not look finished."""
 
 REQUIRED = (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str))
@@ -110,8 +112,8 @@ def check_links(directory: Path) -> None:
     Raises:
         RunDirectoryError: One is.
     """
-    inside = (path for folder in (EVENT_PARTS, ROWS) for path in sorted((directory / folder).glob("*")))
-    for path in (*(directory / name for name in (CONFIG, *FILES, EVENT_PARTS, ROWS, *FOLDERS)), *inside):
+    parts = [part for name in (*PART_FOLDERS, ROWS) for part in sorted((directory / name).glob("*"))]
+    for path in (*(directory / name for name in (CONFIG, *FILES, *PART_FOLDERS, ROWS, *FOLDERS)), *parts):
         if path.is_symlink():
             raise RunDirectoryError(f"{path} is a symbolic link, and a run writes to its own files only; remove it.")
 
@@ -137,7 +139,7 @@ def clear(directory: Path, *, trackers: bool) -> None:
         directory: Of the run.
         trackers: Whether to remove also what trackers wrote.
     """
-    for name in (*FILES, CONFIG + PART, EVENT_PARTS, ROWS, *(FOLDERS if trackers else ())):
+    for name in (*FILES, CONFIG + PART, *PART_FOLDERS, ROWS, *(FOLDERS if trackers else ())):
         _remove(directory / name)
 
 
@@ -147,7 +149,7 @@ def tidy(directory: Path) -> None:
     Args:
         directory: Of the run.
     """
-    for name in (CHECKPOINT, EVENT_PARTS, ROWS):
+    for name in (CHECKPOINT, *PART_FOLDERS, ROWS):
         _remove(directory / name)
 
 

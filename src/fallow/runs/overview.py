@@ -9,6 +9,10 @@ LINES = (
     ("macro F1 at the end", "f1", ""),
     ("  best of all evaluations", "best_f1", ""),
     ("accuracy at the end", "accuracy", ""),
+    ("accuracy on clients' own samples, mean", "client_accuracy_mean", ""),
+    ("  mean of the worst tenth of clients", "client_accuracy_worst_tenth", ""),
+    ("  standard deviation over clients", "client_accuracy_sd", ""),
+    ("  Jain's index, 1 if all are equal", "jain_index_accuracy", ""),
     ("energy consumed", "energy_total", "units"),
     ("  per client and epoch", "energy_per_client_epoch", "units"),
     ("energy harvested", "harvested", "units"),
@@ -18,6 +22,7 @@ LINES = (
     ("  late, of an earlier epoch's training", "stale_uploads", ""),
     ("  received but not used", "dropped", ""),
     ("clients that never delivered", "clients_never_delivered", ""),
+    ("Jain's index of updates, 1 if equal", "jain_index_uploads", ""),
     ("mean version age, reset when selected", "mean_age_selected", "epochs"),
     ("mean version age, reset when received", "mean_age_delivered", "epochs"),
 )

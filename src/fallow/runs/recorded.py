@@ -62,7 +62,20 @@ class RecordedRun:
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
         """Returns the columns that clients.parquet would have, each of shape (N,); None before the end."""
-        return client_columns(self._engine.world, self._engine.epoch) if self.summary is not None else None
+        if self.summary is None:
+            return None
+        learner = self._engine.learner
+        scores = learner.evaluate_clients() if learner else None
+        return client_columns(self._engine.world, self._engine.epoch, scores)
+
+    def client_scores(self) -> "pa.Table | None":
+        """Returns the table that client_scores.parquet would hold; None where none are kept."""
+        if not (self._engine.learner and self._engine.experiment.learning.client_eval_every):
+            return None
+        from fallow.runs.score_table import scores_table
+
+        made = ((record.epoch, record.client_scores) for record in self._records)
+        return scores_table([(epoch, scores) for epoch, scores in made if scores is not None])
 
     def network(self) -> "Network":
         """Returns a copy of the engine's network with its latest weights.

@@ -9,6 +9,7 @@ from fallow.errors import FallowError
 from fallow.plugins.wording import did_you_mean
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
+from fallow.runs.target import Reached, check_target, first_reached
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,8 @@ class RunSource(Protocol):
     def events(self) -> "pa.Table | None": ...  # noqa: D102
 
     def clients(self) -> "dict[str, NDArray[Any]] | None": ...  # noqa: D102
+
+    def client_scores(self) -> "pa.Table | None": ...  # noqa: D102
 
     def network(self) -> "Network": ...  # noqa: D102
 
@@ -99,6 +102,16 @@ class Run:
         columns = self._source.clients()
         return None if columns is None else pd.DataFrame(columns)
 
+    @cached_property
+    def client_scores(self) -> "pd.DataFrame | None":
+        """A row for each client in each epoch that scored clients, as in client_scores.parquet; None where none did.
+
+        `learning.client_eval_every` asks for it. For an unfinished run in a directory these are the rows until its last
+        checkpoint.
+        """
+        table = self._source.client_scores()
+        return None if table is None else table.to_pandas()
+
     def model(self) -> "Module":
         """Returns a PyTorch module with the final weights; it takes images normalised as for the run.
 
@@ -110,6 +123,22 @@ class Run:
         """
         module: Module = self._source.network().module
         return module
+
+    def reached(self, f1: float) -> Reached | None:
+        """Returns the energy and the epochs until the run first reached an F1 score; None if it never did.
+
+        Args:
+            f1: The score, more than 0 and at most 1, at an evaluation.
+
+        Raises:
+            ConfigError: `f1` is no F1 score.
+            FallowError: The run was not evaluated.
+        """
+        target = check_target(f1)
+        columns = {name: column.astype(float) for name, column in self._source.epochs().items()}
+        if "f1" not in columns:
+            raise FallowError("'f1' was not measured in this run.")
+        return first_reached(columns, target)
 
     def plot(self, what: str = "f1", ax: "Axes | None" = None, *, against: str = "epoch") -> "Axes":
         """Draws one column of the epochs against another; epochs in which it was not measured are left out.

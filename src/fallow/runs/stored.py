@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.runs.layout import CLIENTS, EVENT_PARTS, EVENTS, MODEL, is_finished
+from fallow.runs.layout import CLIENT_SCORES, CLIENTS, EVENT_PARTS, EVENTS, MODEL, SCORE_PARTS, is_finished
 from fallow.runs.reader import Column, read_model, read_settings, read_summary, read_typed_epochs, unreadable
 
 if TYPE_CHECKING:
@@ -38,14 +38,9 @@ class StoredRun:
         """Returns events.parquet; before the end, the events until the last checkpoint. None where none are kept."""
         if not self.settings.get("output", {}).get("events", True):
             return None
-        if self.summary is not None:
-            return _read_parquet(self.directory / EVENTS)
-        import pyarrow as pa
-
         from fallow.runs.event_table import EVENT_SCHEMA
 
-        parts = [_read_parquet(path) for path in sorted((self.directory / EVENT_PARTS).glob("*.parquet"))]
-        return pa.concat_tables([EVENT_SCHEMA.empty_table(), *parts])
+        return self._parted(EVENTS, EVENT_PARTS, EVENT_SCHEMA)
 
     def clients(self) -> dict[str, NDArray[Any]] | None:
         """Returns the columns of clients.parquet; None before the end, and where an older version wrote none."""
@@ -54,6 +49,24 @@ class StoredRun:
             return None
         table = _read_parquet(path)
         return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def client_scores(self) -> "pa.Table | None":
+        """Returns client_scores.parquet; before the end, until the last checkpoint. None where none are kept."""
+        learning = self.settings.get("learning", {})
+        if learning.get("mode") != "train" or not learning.get("client_eval_every", 0):
+            return None
+        from fallow.runs.score_table import SCORE_SCHEMA
+
+        return self._parted(CLIENT_SCORES, SCORE_PARTS, SCORE_SCHEMA)
+
+    def _parted(self, name: str, folder: str, schema: "pa.Schema") -> "pa.Table":
+        """Returns a table that is kept in parts until the run is finished."""
+        if self.summary is not None:
+            return _read_parquet(self.directory / name)
+        import pyarrow as pa
+
+        parts = [_read_parquet(path) for path in sorted((self.directory / folder).glob("*.parquet"))]
+        return pa.concat_tables([schema.empty_table(), *parts])
 
     def network(self) -> "Network":
         """Returns the network of the config with the weights of the run's end.

@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fallow.runs.fairness import jain_index, summarise_accuracy
 from fallow.simulation.counters import Counters
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
@@ -61,13 +61,16 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         totals: Sums over its epochs.
     """
     experiment, world = engine.experiment, engine.world.state
-    scores = {
-        "f1": totals.f1,
-        "best_f1": totals.best_f1,
-        "accuracy": totals.accuracy,
-        "loss": totals.loss,
-        "dropped": totals.dropped,
-    }
+    scores: dict[str, Any] = {}
+    if engine.learner:
+        scores = {
+            "f1": totals.f1,
+            "best_f1": totals.best_f1,
+            "accuracy": totals.accuracy,
+            "loss": totals.loss,
+            "dropped": totals.dropped,
+            **summarise_accuracy(engine.learner.evaluate_clients().accuracy),
+        }
     counted = engine.ages != "none"
     packages = ("fallow", "numpy", "pyarrow", *(("torch",) if engine.learner else ()))
     return {
@@ -76,7 +79,7 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "seed": experiment.seed,
         "clients": experiment.clients,
         "epochs": experiment.epochs,
-        **(scores if engine.learner else {}),
+        **scores,
         **vars(totals.counters),
         "energy_per_client_epoch": engine.energy_total / experiment.clients / experiment.epochs,
         "mean_age_selected": totals.mean_age_selected / experiment.epochs if counted else None,
@@ -85,16 +88,6 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
-
-
-def jain_index(shares: NDArray[np.float64]) -> float | None:
-    """Returns Jain's fairness index, 1 for equal shares and 1/N for one taker; None if there was nothing to share.
-
-    Args:
-        shares: What each client has, shape (N,), float64.
-    """
-    squares = float((shares**2).sum())
-    return float(shares.sum()) ** 2 / (shares.size * squares) if squares else None
 
 
 def to_json(summary: dict[str, Any]) -> bytes:

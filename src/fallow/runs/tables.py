@@ -1,116 +1,89 @@
-"""The two tables of a run while they are written: epochs.csv row by row, the events in parts."""
+"""The tables of a run while they are written: epochs.csv row by row, events and clients' scores in parts."""
 
 import csv
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fallow.learning.state import ClientScores
+from fallow.runs.layout import CLIENT_SCORES, EPOCHS, EVENT_PARTS, EVENTS, SCORE_PARTS
+from fallow.runs.parts import PartWriter, join_parts
 from fallow.simulation.events import Event
 from fallow.simulation.records import EpochRecord
-from fallow.storage.files import PART
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
-
-
-ROWS_AT_ONCE = 2**16
-"""Events that are held before they are written."""
+    import pyarrow as pa
 
 
 class Tables:
-    """epochs.csv and the part of the events that is being written; `settle` makes both safe.
+    """epochs.csv, and the parts of other tables that are being written; `settle` makes all of it safe.
 
     Args:
-        table: epochs.csv; rows are added to it.
-        folder: Of the events' parts.
-        names: The columns of the table.
+        directory: Of the run; rows are added to its epochs.csv.
+        names: The columns of epochs.csv.
     """
 
-    def __init__(self, table: Path, folder: Path, names: tuple[str, ...]) -> None:
-        self._file = table.open("a", newline="", encoding="utf-8")
+    def __init__(self, directory: Path, names: tuple[str, ...]) -> None:
+        self._file = (directory / EPOCHS).open("a", newline="", encoding="utf-8")
         self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
-        self._folder = folder
-        self._events: pq.ParquetWriter | None = None
-        self._held: list[tuple[int, list[Event]]] = []
-        self._held_rows = 0
+        self._events = PartWriter(directory / EVENT_PARTS, _events_table)
+        self._scores = PartWriter(directory / SCORE_PARTS, _scores_table)
 
     def write(self, record: EpochRecord) -> None:
-        """Writes the row of an epoch, and its events.
+        """Writes the row of an epoch, its events, and the clients' scores if it has them.
 
         Args:
             record: What the engine returned for the epoch.
         """
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
         if record.events:
-            self._held.append((record.epoch, record.events))
-            self._held_rows += sum(event.clients.size for event in record.events)
-            if self._held_rows >= ROWS_AT_ONCE:
-                self._write_events()
+            self._events.add(record.epoch, record.events, sum(event.clients.size for event in record.events))
+        if record.client_scores is not None:
+            self._scores.add(record.epoch, record.client_scores, record.client_scores.loss.size)
 
     def settle(self) -> int:
         """Writes everything to the disk, and returns the length of epochs.csv in bytes."""
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._write_events()
-        if self._events is not None:
-            self._events.close()
-            self._events = None
-            open_part = self._part.with_suffix(".open")
-            with open_part.open("rb") as file:
-                os.fsync(file.fileno())
-            open_part.replace(self._part)
+        self._events.settle()
+        self._scores.settle()
         return self._file.tell()
-
-    def _write_events(self) -> None:
-        """Writes the events that are held, as one group of rows: a group an epoch would cost more than the run."""
-        if not self._held:
-            return
-        import pyarrow.parquet as pq  # only for those who write events
-
-        from fallow.runs.event_table import EVENT_SCHEMA, events_table
-
-        if self._events is None:
-            self._folder.mkdir(exist_ok=True)
-            self._part = self._folder / f"{self._held[0][0]:09}.parquet"
-            self._events = pq.ParquetWriter(self._part.with_suffix(".open"), EVENT_SCHEMA)
-        self._events.write_table(events_table(self._held))
-        self._held, self._held_rows = [], 0
 
     def __enter__(self) -> "Tables":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._events is not None:
-            self._events.close()
+        self._events.close()
+        self._scores.close()
         self._file.close()
 
 
-def join_events(parts: Path, path: Path) -> None:
-    """Joins the parts of the events, in order, into one file.
+def join_tables(directory: Path, *, events: bool, scores: bool) -> None:
+    """Makes events.parquet and client_scores.parquet of their parts.
 
     Args:
-        parts: The folder of the parts.
-        path: The file to write.
+        directory: Of the run, which is at its end.
+        events: Whether the run keeps events.
+        scores: Whether the run scores its clients as it goes on.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    if events:
+        from fallow.runs.event_table import EVENT_SCHEMA
 
-    from fallow.runs.event_table import EVENT_SCHEMA
+        join_parts(directory / EVENT_PARTS, directory / EVENTS, EVENT_SCHEMA)
+    if scores:
+        from fallow.runs.score_table import SCORE_SCHEMA
 
-    whole = path.with_name(path.name + PART)
-    with pq.ParquetWriter(whole, EVENT_SCHEMA) as writer:
-        held: list[pa.Table] = []
-        for part in sorted(parts.glob("*.parquet")):
-            with pq.ParquetFile(part) as file:
-                for group in range(file.num_row_groups):
-                    held.append(file.read_row_group(group))
-                    # Groups of one size, so that the file does not tell where the checkpoints were.
-                    while sum(table.num_rows for table in held) >= ROWS_AT_ONCE:
-                        together = pa.concat_tables(held)
-                        writer.write_table(together.slice(0, ROWS_AT_ONCE).combine_chunks())
-                        held = [together.slice(ROWS_AT_ONCE)]
-        if held:
-            writer.write_table(pa.concat_tables(held).combine_chunks())
-    with whole.open("rb") as file:
-        os.fsync(file.fileno())
-    whole.replace(path)
+        join_parts(directory / SCORE_PARTS, directory / CLIENT_SCORES, SCORE_SCHEMA)
+
+
+def _events_table(epochs: Sequence[tuple[int, list[Event]]]) -> "pa.Table":
+    from fallow.runs.event_table import events_table
+
+    return events_table(epochs)
+
+
+def _scores_table(epochs: Sequence[tuple[int, ClientScores]]) -> "pa.Table":
+    from fallow.runs.score_table import scores_table
+
+    return scores_table(epochs)

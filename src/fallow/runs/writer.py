@@ -26,9 +26,10 @@ from fallow.runs.layout import (
     CONFIG,
     EPOCHS,
     EVENT_PARTS,
-    EVENTS,
     MODEL,
+    PART_FOLDERS,
     ROWS,
+    SCORE_PARTS,
     SUMMARY,
     check_free,
     check_links,
@@ -38,9 +39,10 @@ from fallow.runs.layout import (
     is_finished,
     tidy,
 )
+from fallow.runs.parts import count_parts, cut_parts
 from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json
-from fallow.runs.tables import Tables, join_events
+from fallow.runs.tables import Tables, join_tables
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
@@ -151,9 +153,10 @@ class OpenRun:
         self.engine.restore(self.engine.unpack(arrays, notes["state"]))
         self.totals = unpack(Totals, {}, notes["totals"])
         self._cut_back(notes["table_bytes"])
-        if self._count_parts() != notes.get("event_parts", self._count_parts()):
-            parts = self.directory / EVENT_PARTS
-            raise RunDirectoryError(f"Parts of the events in {parts} are missing; the run must be started again.")
+        for folder, name in ((EVENT_PARTS, "event_parts"), (SCORE_PARTS, "score_parts")):
+            parts = self.directory / folder
+            if count_parts(parts) != notes.get(name, count_parts(parts)):
+                raise RunDirectoryError(f"Parts of the table in {parts} are missing; the run must be started again.")
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
@@ -171,7 +174,7 @@ class OpenRun:
         """
         every, last = self.engine.experiment.output.checkpoint_every, self.engine.experiment.epochs
         with _own_errors(self.directory):
-            with Tables(self.directory / EPOCHS, self.directory / EVENT_PARTS, self._columns) as tables:
+            with Tables(self.directory, self._columns) as tables:
                 for record in epochs:
                     tables.write(record)
                     self.totals.add(record)
@@ -196,13 +199,11 @@ class OpenRun:
             "state": state,
             "config": hashlib.sha256(self._config).hexdigest(),
             "table_bytes": table_bytes,
-            "event_parts": self._count_parts(),
+            "event_parts": count_parts(self.directory / EVENT_PARTS),
+            "score_parts": count_parts(self.directory / SCORE_PARTS),
             "totals": totals,
         }
         self._checkpoint_file.write(arrays, notes)
-
-    def _count_parts(self) -> int:
-        return sum(1 for _ in (self.directory / EVENT_PARTS).glob("*.parquet"))
 
     def _cut_back(self, table_bytes: int) -> None:
         """Removes what was written after the checkpoint, so that no row is lost or doubled."""
@@ -210,18 +211,18 @@ class OpenRun:
         if not table.exists() or table.stat().st_size < table_bytes:
             raise RunDirectoryError(f"{table} is shorter than the checkpoint says; the run must be started again.")
         os.truncate(table, table_bytes)
-        for part in (self.directory / EVENT_PARTS).glob("*"):
-            if part.suffix != ".parquet" or int(part.stem) >= self.engine.epoch:
-                part.unlink()
+        for folder in PART_FOLDERS:
+            cut_parts(self.directory / folder, self.engine.epoch)
 
     def _finish(self) -> dict[str, Any]:
         engine, directory = self.engine, self.directory
-        if engine.experiment.output.events:
-            join_events(directory / EVENT_PARTS, directory / EVENTS)
+        of_clients = engine.learner.evaluate_clients() if engine.learner else None
+        every = engine.experiment.learning.client_eval_every
+        join_tables(directory, events=engine.experiment.output.events, scores=of_clients is not None and every > 0)
         if engine.learner:
             network, weights = engine.learner.task.network, engine.learner.handed_out
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
-        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch))
+        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch, of_clients))
         summary = summarise(engine, self.totals)
         self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
         write_atomically(directory / SUMMARY, to_json(summary))

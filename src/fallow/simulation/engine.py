@@ -117,7 +117,7 @@ class Engine:
         distances = self._probe(opened)  # Alg. 2, lines 7-8: M_i
         selected = self._select(opened, distances.policy)  # line 13
         lived = self.world.run_slots(opened, selected, self.asked.start, watch)  # lines 3-9 and 14-18, in every slot
-        learnt = learn(self.learner, lived, self.epoch, self.asked, evaluate=self._evaluates)  # lines 7, 18 and 20-21
+        learnt = learn(self.learner, lived, self.epoch, self.asked, self.experiment)  # lines 7, 18 and 20-21
         self.knowledge.after(self.epoch, lived.selected, learnt.delivered, lived.events)
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)
@@ -138,12 +138,6 @@ class Engine:
     def classes(self) -> int | None:
         """How many classes are learnt; None in an energy-only run."""
         return self.learner.task.network.classes if self.learner else None
-
-    @property
-    def _evaluates(self) -> bool:
-        """Whether the model is evaluated at this epoch's end."""
-        done = self.epoch + 1
-        return done == self.experiment.epochs or done % self.experiment.learning.eval_every == 0
 
     @property
     def state(self) -> RunState:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fallow.experiment import Experiment
 from fallow.policies import Mask
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch
@@ -29,7 +30,9 @@ class Learnt:
     columns: dict[str, Any] = field(default_factory=dict)
 
 
-def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, policy: AskedPolicy, *, evaluate: bool) -> Learnt:
+def learn(
+    learner: "Learner | None", lived: LivedEpoch, epoch: int, policy: AskedPolicy, experiment: Experiment
+) -> Learnt:
     """Trains what started in an epoch, aggregates what arrived, and returns what was learnt.
 
     Args:
@@ -37,7 +40,7 @@ def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, policy: Aske
         lived: What happened in the world.
         epoch: t.
         policy: Says how much each client's update counts.
-        evaluate: Whether to score the new model.
+        experiment: Says in which epochs the new model is scored, on the test set and on each client's own samples.
     """
     if learner is None:
         return Learnt(lived.delivered)
@@ -66,8 +69,16 @@ def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, policy: Aske
         "aggregated": len(used),
         "dropped": sum(len(clients) for clients in dropped.values()),
     }
-    if evaluate:
+    if _is_due(epoch, experiment.epochs, experiment.learning.eval_every):
         scores = learner.evaluate()
         columns |= {"f1": scores.f1, "accuracy": scores.accuracy, "loss": scores.loss}
         columns["recall"] = tuple(scores.recall.tolist())
+    if _is_due(epoch, experiment.epochs, experiment.learning.client_eval_every):
+        columns["client_scores"] = learner.evaluate_clients()
     return Learnt(delivered, dropped, columns)
+
+
+def _is_due(epoch: int, epochs: int, every: int) -> bool:
+    """Returns whether an epoch is one of every so many, or the last; never where `every` is 0."""
+    done = epoch + 1
+    return every > 0 and (done == epochs or done % every == 0)

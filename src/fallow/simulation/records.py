@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fallow.learning.state import ClientScores
 from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.events import Clients, Event
 
@@ -28,6 +29,7 @@ class EpochRecord(Counters):
         accuracy: With learning: share of the test set that is classified rightly, in epochs that evaluate it.
         loss: With learning: mean loss on the test set, in epochs that evaluate it.
         recall: With learning: the share of each class that is found, in epochs that evaluate it.
+        client_scores: With learning: the scores on each client's own samples, in epochs that evaluate them.
         events: What happened to whom, in order; empty where not asked for.
     """
 
@@ -41,6 +43,7 @@ class EpochRecord(Counters):
     accuracy: float | None = None
     loss: float | None = None
     recall: tuple[float, ...] | None = None
+    client_scores: ClientScores | None = field(default=None, repr=False)
     events: list[Event] = field(default_factory=list, repr=False)
 
     def row(self) -> dict[str, int | float | None]:

@@ -1,10 +1,8 @@
 """Comparisons between the points of a study, paired over common seeds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
-
-import numpy as np
 
 from fallow.errors import ConfigError
 from fallow.experiment.choices import as_table
@@ -15,22 +13,7 @@ from fallow.study.members import LATE_F1, StudyRun
 from fallow.study.overview import Line, group_runs
 from fallow.sweeps.parts import is_complete
 
-F1, ENERGY = "f1", "energy_total"
-
-
-@dataclass(frozen=True)
-class Reached:
-    """What it took the runs of a point to reach a score.
-
-    Attributes:
-        energy: Units spent until then by each run that reached it.
-        epochs: Epochs until then of each run that reached it.
-        runs: How many runs there are, also those that never reached it.
-    """
-
-    energy: list[float]
-    epochs: list[int]
-    runs: int
+F1 = "f1"
 
 
 def check_metric(metric: str, runs: Sequence[StudyRun]) -> None:
@@ -105,24 +88,6 @@ def read_baseline(to: object) -> dict[str, Any]:
     for one in fields(to) if is_dataclass(to) and is_complete(to) else ():
         wanted[f"policy.{one.name}"] = thawed(vars(to)[one.name])
     return wanted
-
-
-def find_reached(line: Line, f1: float) -> Reached:
-    """Returns what the runs of a point needed to reach an F1 score, by the evaluations that were made.
-
-    Args:
-        line: The runs of the point.
-        f1: The score to reach.
-    """
-    energy, epochs = [], []
-    for run in line.runs:
-        columns = run.series.epochs
-        scores = columns.get(F1, np.empty(0))
-        there = np.flatnonzero(scores >= f1)  # NaN, where nothing was evaluated, is not
-        if there.size:
-            energy.append(float(columns[ENERGY][there[0]]))
-            epochs.append(int(there[0]) + 1)
-    return Reached(energy, epochs, len(line.runs))
 
 
 def _matches(run: StudyRun, wanted: Mapping[str, Any]) -> bool:

@@ -13,6 +13,13 @@ from fallow.study.members import StudyRun, show_value
 METRICS = (("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0))
 """Heading, number in the summary, and digits after the point."""
 
+CLIENT_METRICS = (
+    ("worst tenth", "client_accuracy_worst_tenth", 3),
+    ("client sd", "client_accuracy_sd", 3),
+    ("Jain's index", "jain_index_accuracy", 3),
+)
+"""The same for the accuracies of the clients."""
+
 AGE = "mean_age_delivered"
 NOTHING = "–"
 
@@ -90,7 +97,7 @@ def choose_columns(runs: Sequence[StudyRun]) -> list[Column]:
     ages = [Column("mean age", AGE, 2)]
     if len(kinds) > 1:
         ages = [Column(f"mean age ({kind})", AGE, 2, kind) for kind in kinds]
-    columns = [*(Column(*metric) for metric in METRICS), *ages]
+    columns = [*(Column(*metric) for metric in METRICS), *ages, *(Column(*metric) for metric in CLIENT_METRICS)]
     return [column for column in columns if column.values(runs)]
 
 

@@ -40,6 +40,7 @@ VARIANTS = (
     Variant("shrinkage, m = 5", "vaoi", {"aggregation": {"name": "shrinkage"}}),
     Variant("shrinkage, m = 5", "fedavg", {"aggregation": {"name": "shrinkage"}}),
     Variant("late updates discarded (reading 3)", "fedavg", {"staleness": {"name": "discard"}}),
+    Variant("one start slot a group (reading 15)", "fedbacys", {"policy": {"turns": "deadline"}}),
     Variant("groups across epochs (reading 15)", "fedbacys", {"policy": {"turns": "across-epochs"}}),
     Variant("fixed groups (reading 15)", "fedbacys", {"policy": {"grouping": "fixed"}}),
 )

@@ -1,20 +1,22 @@
 """A study: many runs, what they came to, and how they compare. It is read from directories and runs nothing."""
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fallow.errors import FallowError, RunDirectoryError
 from fallow.runs.layout import CONFIG
-from fallow.study.comparison import check_metric, find_differences, find_reached
+from fallow.runs.target import check_target
+from fallow.study.comparison import check_metric, find_differences
 from fallow.study.latex import to_latex
 from fallow.study.members import StudyRun, read_members
 from fallow.study.overview import choose_columns, group_runs, show_cells
 from fallow.study.plots import draw_lines
+from fallow.study.reached import find_reached, with_reached
+from fallow.study.spread import deviation_of, mean_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,16 +58,22 @@ class Study:
             ]
         )
 
-    def table(self, by: str | Iterable[str] | None = None) -> "pd.DataFrame":
+    def table(self, by: str | Iterable[str] | None = None, target: float | None = None) -> "pd.DataFrame":
         """Returns means and standard deviations over seeds, a row for each point.
 
         Args:
             by: The axes, or other settings, that make a row; None for all axes. What is left out is averaged over.
+            target: An F1 score; adds what it took to reach it.
 
         Returns:
             A frame with a column for each metric, one more that ends in "_sd", and "runs", how many were averaged. A
-            single run has no deviation: NaN.
+            single run has no deviation: NaN. With a target, also the columns of `energy_to`, as "energy_to_target",
+            "epochs_to_target" and so on, and "reached".
+
+        Raises:
+            ConfigError: If there is no such setting, or a target and no run that learns.
         """
+        self._check_target(target)
         columns = choose_columns(self.members)
         rows = []
         for line in group_runs(self.members, self._keys(by)):
@@ -73,7 +81,10 @@ class Study:
             for column in columns:
                 name = f"{column.metric} ({column.ages})" if column.ages else column.metric
                 values = column.values(line.runs)
-                row |= {name: _mean(values), f"{name}_sd": _deviation(values)}
+                row |= {name: mean_of(values), f"{name}_sd": deviation_of(values)}
+            if target is not None:
+                reached = find_reached(line, target).numbers()
+                row |= {re.sub("^(energy|epochs)", r"\1_to_target", name): value for name, value in reached.items()}
             rows.append(row | {"runs": len(line.runs)})
         return _frame(rows)
 
@@ -108,28 +119,17 @@ class Study:
             f1: The score, from 0 to 1, at an evaluation.
 
         Returns:
-            A frame with means and standard deviations over the runs that reached the score, how many did ("reached"),
-            and how many there are ("runs").
+            A frame with means and standard deviations over the runs that reached the score ("energy", "energy_sd"), the
+            median over all runs ("energy_median"; one that never reaches the score takes for ever, so it is infinite if
+            fewer than half did), the same for "epochs", how many reached it ("reached"), and how many were evaluated
+            ("runs").
 
         Raises:
-            ConfigError: If no run learns.
+            ConfigError: If no run learns, or the score is none.
         """
-        check_metric("f1", self.members)
-        rows = []
-        for line in group_runs(self.members, self.axes):
-            found = find_reached(line, f1)
-            rows.append(
-                {
-                    **line.point,
-                    "energy": _mean(found.energy),
-                    "energy_sd": _deviation(found.energy),
-                    "epochs": _mean(found.epochs),
-                    "epochs_sd": _deviation(found.epochs),
-                    "reached": len(found.epochs),
-                    "runs": found.runs,
-                }
-            )
-        return _frame(rows)
+        self._check_target(f1)
+        found = [(line.point, find_reached(line, f1)) for line in group_runs(self.members, self.axes)]
+        return _frame([{**point, **one.numbers(), "runs": one.runs} for point, one in found])
 
     def plot(self, what: str = "f1", against: str = "epoch") -> "Figure":
         """Returns a figure: for each policy the mean over seeds, with a band from the least to the greatest.
@@ -143,20 +143,21 @@ class Study:
         """
         return draw_lines(self.members, self.axes, what, against)
 
-    def to_latex(self, by: str | Iterable[str] | None = None) -> str:
+    def to_latex(self, by: str | Iterable[str] | None = None, target: float | None = None) -> str:
         """Returns the table as LaTeX: means and standard deviations over seeds, with the rules of booktabs.
 
         Args:
             by: The axes, or other settings, that make a row; None for all axes.
+            target: An F1 score; adds what it took to reach it.
         """
-        headings, rows, words = self._cells(by)
-        return to_latex(headings, rows, words)
+        return to_latex(*self.cells(by, target), len(self._keys(by)))
 
-    def report(self, out: str | Path | None = None) -> "Written":
+    def report(self, out: str | Path | None = None, target: float | None = None) -> "Written":
         """Writes the report of all runs, report.html and figures, and returns where it is.
 
         Args:
             out: The folder of the report; None for "report" in the folder of the study.
+            target: An F1 score; adds what it took to reach it.
 
         Raises:
             RunDirectoryError: If no run is finished, or the folder can't be written to.
@@ -166,21 +167,27 @@ class Study:
         if not self.members:
             raise RunDirectoryError(f"There is no finished run in {self.directory} to report on.")
         directories = [*(run.directory for run in self.members), *self.unfinished]
-        return write_report(directories, Path(out) if out is not None else self.directory / "report")
+        return write_report(directories, Path(out) if out is not None else self.directory / "report", target)
 
-    def cells(self, by: str | Iterable[str] | None = None) -> tuple[list[str], list[list[str]]]:
+    def cells(
+        self, by: str | Iterable[str] | None = None, target: float | None = None
+    ) -> tuple[list[str], list[list[str]]]:
         """Returns the headings and the rows of the table, as text.
 
         Args:
             by: The settings that tell points apart; None: all that vary.
+            target: An F1 score; adds the energy and the epochs by which half of the runs had reached it, and how many
+                of them ever did.
         """
-        headings, rows, _ = self._cells(by)
-        return headings, rows
+        self._check_target(target)
+        lines = group_runs(self.members, self._keys(by))
+        headings, rows = show_cells(lines, choose_columns(self.members))
+        return (headings, rows) if target is None else with_reached(headings, rows, lines, target)
 
-    def _cells(self, by: str | Iterable[str] | None) -> tuple[list[str], list[list[str]], int]:
-        keys = self._keys(by)
-        headings, rows = show_cells(group_runs(self.members, keys), choose_columns(self.members))
-        return headings, rows, len(keys)
+    def _check_target(self, target: float | None) -> None:
+        if target is not None:
+            check_target(target)
+            check_metric("f1", self.members)
 
     def _keys(self, by: str | Iterable[str] | None) -> list[str]:
         if by is None:
@@ -237,11 +244,3 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     except ImportError as error:
         raise FallowError("Frames of a study need pandas: pip install 'fallow[notebook]'.") from error
     return pd.DataFrame(list(rows))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
-
-
-def _deviation(values: Sequence[float]) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")

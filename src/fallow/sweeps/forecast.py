@@ -72,12 +72,16 @@ def estimate_seconds(experiment: Experiment) -> float:
     learner = Engine(experiment, workers=1).learner
     assert learner is not None  # noqa: S101
     some = np.arange(min(experiment.clients, 8))
-    training = _timed(lambda: learner.train([(0, some)], 0)) / some.size
+    of_all = learner.data_sizes.mean() / learner.data_sizes[some].sum()  # a training takes as long as its samples do
+    training = _timed(lambda: learner.train([(0, some)], 0)) * float(of_all)
     probe = _timed(lambda: learner.distances(0)) if learner.task.probes else 0.0
     evaluation = _timed(learner.evaluate)
     new_models = sum(record.uploads > 0 for record in records)
     evaluations = -(-experiment.epochs // experiment.learning.eval_every)
     trainings = sum(record.starts for record in records)
+    of_clients = _timed(learner.evaluate_clients)
+    every = experiment.learning.client_eval_every or experiment.epochs
+    seconds += -(-experiment.epochs // every) * of_clients
     return seconds + trainings * training + new_models * probe + evaluations * evaluation
 
 

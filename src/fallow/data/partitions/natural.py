@@ -13,15 +13,17 @@ from fallow.errors import ConfigError
 class Natural:
     """The owners that the dataset names, such as the people who wore a sensor; nothing is random.
 
+    Unlike the other partitions it is given the whole dataset, and no sizes: the owners decide these too.
+
     Examples:
         >>> from fallow.data import dataset_from_arrays
         >>> x, y = np.zeros((3, 8)), np.array([0, 1, 0])
         >>> dataset = dataset_from_arrays("mine", x, y, x, y, client=np.array([1, 0, 1]))
-        >>> [part.tolist() for part in Natural().split_by_owner(dataset, clients=2)]
+        >>> [part.tolist() for part in Natural().split(dataset, clients=2)]
         [[1], [0, 2]]
     """
 
-    def split_by_owner(self, dataset: Dataset, clients: int) -> Parts:
+    def split(self, dataset: Dataset, clients: int) -> Parts:
         """Returns N arrays of indices into the training set, shape (|D_i|,), int64, each sorted.
 
         Args:

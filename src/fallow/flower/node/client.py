@@ -48,8 +48,8 @@ class LocalData:
     """The samples of one node.
 
     Attributes:
-        x: Shape (n, C, …), uint8 or float32.
-        y: Shape (n,), int64, from 0.
+        x: Shape (n, C, …), or (n, D) for vectors, uint8 or float32.
+        y: Shape (n,), int64, from 0; at least one.
         classes: K, over all nodes.
         mean: The mean of each channel, of x/255 where x is uint8. One number stands for all channels.
         std: The standard deviation of each channel, of x/255 where x is uint8. One number stands for all channels.
@@ -98,6 +98,10 @@ def client_app(
     def node(context: Context) -> Node:
         local = data(context)
         identity = identity_of(context)
+        if not len(local.y):
+            raise NodeError(
+                f"The node '{identity}' has no samples, and it needs at least one; give it some, or stop it."
+            )
         number = int.from_bytes(sha256(identity.encode()).digest()[:7], "little")
         shard = np.arange(len(local.y))
         size = -(-len(shard) // steps)

@@ -65,6 +65,26 @@ function scoreCharts(runs) {
   );
 }
 
+function clientCharts(runs) {
+  const scored = runs.filter((run) => run.accuracy);
+  at("clients-section").hidden = !scored.length;
+  if (!scored.length) return;
+  const chart = {
+    title: "Accuracy on each client’s own samples",
+    xTitle: "clients, the worst first",
+    xWord: "Client of rank",
+    yTitle: "accuracy",
+    xFrom: 1,
+    shareTop: true,
+  };
+  lineChart(
+    at("clients"),
+    chart,
+    bands(scored, ({ accuracy }) => ({ x: accuracy.rank, y: accuracy.accuracy })),
+  );
+  clientTable(at("clients-table"), scored);
+}
+
 function shareChart(runs) {
   const known = runs.filter((run) => run.uploads);
   at("share-section").hidden = !known.length;
@@ -99,6 +119,7 @@ function update() {
   if (!runs.length) return;
   overview(at("overview"), runs);
   scoreCharts(runs);
+  clientCharts(runs);
   ageChart(runs);
   barChart(at("energy"), runs);
   shareChart(runs);
