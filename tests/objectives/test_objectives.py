@@ -40,6 +40,17 @@ def test_cross_entropy_adds_nothing() -> None:
 
 
 @dataclass(frozen=True)
+class OnlyForFew:
+    def offset(self, counts: np.ndarray) -> np.ndarray | None:
+        return None if counts[0] else np.array([-1.0, 0.0], dtype=np.float32)
+
+
+def test_clients_whom_an_objective_leaves_alone_are_shifted_by_nothing() -> None:
+    offsets = logit_offsets(OnlyForFew(), np.array([0, 1]), [np.array([0]), np.array([1])], 2)
+    assert [offset.tolist() for offset in offsets] == [[0.0, 0.0], [-1.0, 0.0]]
+
+
+@dataclass(frozen=True)
 class Nonsense:
     value: float
 

@@ -55,7 +55,10 @@ def logit_offsets(
         if offset is not None:
             _check(objective, client, offset, counts)
         offsets.append(offset)
-    return offsets
+    if all(offset is None for offset in offsets):
+        return offsets
+    # Clients that train together are all shifted, or none is.
+    return [np.zeros(classes, dtype=np.float32) if offset is None else offset for offset in offsets]
 
 
 def _check(objective: Objective, client: int, offset: object, counts: NDArray[np.int64]) -> None:
