@@ -17,6 +17,8 @@ from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.runs.event_table import KINDS
 from fallow.simulation.records import columns
+from fallow.study.bench.reference import PLACE
+from fallow.study.bench.scores import F1, METRICS
 from tests.cli.runner import invoke
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +85,10 @@ def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> Non
     assert {kind for pair in described for kind in pair if kind} == set(KINDS)
     files = re.findall(r"^\| `([^`]+)`", (DOCS / "metrics.md").read_text().split("## epochs.csv")[0], re.MULTILINE)
     assert set(files) == {path.name for path in run.iterdir()}
+
+
+def test_metrics_describe_every_column_of_the_benchmarks_tables() -> None:
+    assert names("metrics.md", "Benchmark tables") == [*PLACE, F1, *METRICS]
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fallow.runs.execute import resume as resume
     from fallow.runs.execute import run as run
     from fallow.simulation.engine import Engine as Engine
+    from fallow.study.bench.benchmark import bench as bench
     from fallow.study.load import load as load
     from fallow.study.sweep import compare as compare
     from fallow.study.sweep import sweep as sweep
@@ -36,6 +37,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "Engine": "fallow.simulation.engine",
         "Experiment": "fallow.experiment",
         "aggregation": "fallow.aggregation",
+        "bench": "fallow.study.bench.benchmark",
         "check_policy": "fallow.policies.check",
         "compare": "fallow.study.sweep",
         "data": "fallow.data",

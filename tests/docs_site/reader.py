@@ -47,6 +47,7 @@ def follow(page: str, folder: Path) -> int:
     with forgetting(folder):
         for block in found:
             if block.title:
+                (folder / block.title).parent.mkdir(exist_ok=True)
                 (folder / block.title).write_text(block.text, encoding="utf-8")
             elif block.language == "python":
                 with contextlib.redirect_stdout(io.StringIO()) as screen:

@@ -24,6 +24,7 @@ from tests.test_docs import names, rows
         "bring-your-own.md",
         "reproducibility.md",
         "many-runs.md",
+        "benchmark.md",
         "flower.md",
         "trackers.md",
     ],

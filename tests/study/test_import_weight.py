@@ -11,6 +11,7 @@ HEAVY = ("scipy", "pandas", "matplotlib", "torch", "pyarrow")
 MODULES = [
     "fallow.sweeps.grid",
     *(f"fallow.study.{path.stem}" for path in sorted((SOURCE / "study").glob("[a-z]*.py"))),
+    *(f"fallow.study.bench.{path.stem}" for path in sorted((SOURCE / "study" / "bench").glob("[a-z]*.py"))),
 ]
 
 

@@ -34,6 +34,9 @@ COMMANDS: dict[str, Place] = {
         "sweep", "compare", "Compare policies on the same harvest and the same data: a sweep over policies and seeds."
     ),
     "sweep": Place("sweep", "sweep", "Run a grid of experiments; what is finished is kept, what was killed goes on."),
+    "bench": Place(
+        "bench", "bench", "Run a policy or a rule in frozen scenarios, and compare it with every built-in one."
+    ),
     "paper": Place(
         "paper", "paper", "Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."
     ),

@@ -34,18 +34,23 @@ def build_page(contents: Mapping[str, Any]) -> str:
     Args:
         contents: As `gather` returns them.
     """
+    return fill_page("page.html", join_scripts(), data=embed(contents))
+
+
+def fill_page(template: str, script: str = "", **pieces: str) -> str:
+    """Returns a page that carries its style and its programs, and may run and ask for nothing else.
+
+    Args:
+        template: The file with its markup, in which ``{{name}}`` stands for a piece.
+        script: The program of the page; without one, only the theme is a program.
+        **pieces: HTML by name.
+    """
     theme = _read("theme.js")
-    script = join_scripts()
     style = "\n".join(_read(name) for name in STYLES)
-    pieces = {
-        "rules": _rules(style, theme, script),
-        "style": style,
-        "theme": theme,
-        "script": script,
-        "data": embed(contents),
-    }
+    programs = [theme, script] if script else [theme]
+    everything = {"rules": _rules(style, *programs), "style": style, "theme": theme, "script": script} | pieces
     # One pass, so that nothing within a piece is taken for a placeholder.
-    return PLACEHOLDER.sub(lambda found: pieces[found[1]], _read("page.html"))
+    return PLACEHOLDER.sub(lambda found: everything[found[1]], _read(template))
 
 
 def join_scripts() -> str:

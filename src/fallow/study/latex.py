@@ -11,7 +11,8 @@ ESCAPES = {
     "…": r"\dots{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
-NUMBER = re.compile(r"^[+-]?[\d,]+(\.\d+)?( ± [\d,]+(\.\d+)?)?$")
+FIGURE = r"[+-]?[\d,]*\d(\.\d+)?"
+NUMBER = re.compile(rf"^{FIGURE}( ± {FIGURE}| \[{FIGURE}, {FIGURE}\])?$")
 
 
 def to_latex(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> str:
@@ -54,7 +55,10 @@ def escape(text: str) -> str:
 
 
 def _number(cell: str) -> str:
-    return f"${cell.replace(',', '{,}').replace('±', chr(92) + 'pm')}$" if NUMBER.match(cell) else escape(cell)
+    if not NUMBER.match(cell):
+        return escape(cell)
+    grouped = re.sub(r",(?=\d)", "{,}", cell)  # a comma between digits, not the one between the ends of an interval
+    return f"${grouped.replace('±', chr(92) + 'pm').replace(' [', chr(92) + ' [').replace(', ', ',' + chr(92) + ' ')}$"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""The benchmark of policies and rules: frozen scenarios, the built-ins' results, and entrants compared with them."""

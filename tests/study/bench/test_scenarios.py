@@ -1,0 +1,78 @@
+"""Scenarios: frozen, read from files, and wrong ones named in a sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from fallow.errors import ConfigError
+from fallow.study.bench.scenarios import list_suites, read_suite
+
+FROZEN: dict[tuple[str, str, int], str] = {
+    ("full", "mild-scarce", 1): "af45a4ec8fe0a86c11f81a83847d6730e51635acff8cb47c04921f3b2fc9fee7",
+    ("full", "skewed-medium", 1): "f1217416df088fb4bb453a586b457cd0ff96b78fcb79a9eb8124691b02e0ec2a",
+    ("full", "skewed-scarce", 1): "f59987cf34caa2b3f3664d052cfa75b3be79c03bf42987865fe4f8c574367b98",
+    ("full", "unequal-scarce", 1): "b6f0ec5021a56f0c1f7149940cfe42faebde5829f397648e1baada6dd4c37d81",
+    ("quick", "mild-scarce", 1): "d1b64a9f16f72f6a2a3d16e2ce8328c388dc806ad6ea2366bd58ef22c5664473",
+    ("quick", "sensors-scarce", 1): "525c6d733b0bc4461fca1313600d7a35a199dc2fbc09e84f2f9dfa00939fc3a9",
+    ("quick", "skewed-medium", 1): "fd6faeaff03fab48e47e28c45584975475b526f7266a056807d332f95b4555f3",
+    ("quick", "skewed-scarce", 1): "f013cacff0468fa8e8876947ad2372b6578c5027c26c46594467c8f7d4d02f3e",
+    ("quick", "unequal-scarce", 1): "dc36ff6b9b12d1ec279d1a01fa83825aefe6902226bac1ff7a1b8509adb3696a",
+}
+"""The fingerprint of every scenario by suite, name and version. A change of a scenario needs a new version, and a line
+here; the results of the built-ins are then made anew."""
+
+
+def test_every_scenario_is_what_its_version_was_when_it_was_frozen() -> None:
+    suites = [read_suite(name) for name in list_suites()]
+    found = {(suite.name, one.name, one.version): one.fingerprint for suite in suites for one in suite.scenarios}
+    assert found == FROZEN
+
+
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_the_suites_have_five_seeds_and_say_what_they_are(name: str) -> None:
+    suite = read_suite(name)
+    assert suite.seeds == 5
+    assert suite.given == name
+    assert all(scenario.words.endswith(".") for scenario in suite.scenarios)
+
+
+def test_any_setting_and_the_version_change_the_fingerprint(small: Path) -> None:
+    before = read_suite(small).scenarios[0].fingerprint
+    text = (small / "poor.toml").read_text()
+    (small / "poor.toml").write_text(text.replace("p = 0.1\n", "p = 0.2\n"))
+    other_setting = read_suite(small).scenarios[0].fingerprint
+    (small / "poor.toml").write_text(text.replace("version = 1", "version = 2"))
+    other_version = read_suite(small).scenarios[0].fingerprint
+    assert len({before, other_setting, other_version}) == 3
+
+
+def test_a_scenario_has_the_settings_of_its_suite_and_its_own(small: Path) -> None:
+    poor, rich = read_suite(small).scenarios
+    assert (poor.name, rich.name) == ("poor", "rich")
+    assert poor.experiment.clients == rich.experiment.clients == 6
+    assert (poor.experiment.energy.options, rich.experiment.energy.options) == ({"p": 0.1}, {"p": 0.8})
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("poor.toml", "words = 'x'", r"poor.toml must state its version, a whole number from 1\."),
+        ("poor.toml", "version = 'one'", r"version = 'one' must be of the type int\."),
+        ("poor.toml", "verson = 1", r"has no setting 'verson'; did you mean 'version'\?"),
+        ("poor.toml", "version = 1\n[experiment]\nepocs = 1", r"The scenario .*poor.toml: There is no setting 'epocs'"),
+        ("poor.toml", "version = 1\n[experiment.learning]\nmode = 'none'", r"must learn; set learning.mode = 'train'"),
+        ("suite.toml", "seeds = 0", r"seeds = 0 must be at least 1\."),
+    ],
+)
+def test_a_wrong_scenario_is_one_sentence(small: Path, file: str, text: str, sentence: str) -> None:
+    (small / file).write_text(text)
+    with pytest.raises(ConfigError, match=sentence):
+        read_suite(small)
+
+
+def test_a_suite_that_is_not_there_and_one_without_scenarios_are_said(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"There is no suite 'quik'; did you mean 'quick'\?"):
+        read_suite("quik")
+    (tmp_path / "suite.toml").write_text("seeds = 1")
+    with pytest.raises(ConfigError, match=r"has no scenario; each is a TOML file beside suite.toml"):
+        read_suite(tmp_path)
