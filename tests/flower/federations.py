@@ -13,7 +13,7 @@ from fallow.flower import FallowStrategy, LocalGrid, experiment_client, experime
 from fallow.flower.experiment import Scorer
 from fallow.flower.node import client_task
 from fallow.flower.wire.arrays import flattened
-from fallow.flower.wire.messages import FIELDS
+from fallow.flower.wire.records import FIELDS
 from fallow.simulation.engine import Engine
 
 FIRST_NODE = 1000
@@ -41,10 +41,15 @@ def small(clients: int = 6, epochs: int = 5, **sections: Any) -> Experiment:
 
 
 class Wire(LocalGrid):
-    """A grid that writes down who is told what, and on which faults can be laid."""
+    """A grid that writes down who is told what, and on which faults can be laid. Its nodes tell all that is asked."""
 
-    def __init__(self, experiment: Experiment, root: Path, first_node: int = FIRST_NODE) -> None:
-        nodes = {first_node + number: {"partition-id": number} for number in range(experiment.clients)}
+    def __init__(
+        self, experiment: Experiment, root: Path, first_node: int = FIRST_NODE, *, share_labels: bool = True
+    ) -> None:
+        nodes = {
+            first_node + number: {"partition-id": number, "share-labels": share_labels}
+            for number in range(experiment.clients)
+        }
         super().__init__(experiment_client(experiment, directory=root), nodes)
         self.first_node = first_node
         self.orders: dict[int, list[tuple[int, bool]]] = {}

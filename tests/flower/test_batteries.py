@@ -11,8 +11,10 @@ import pytest
 
 from fallow.energy import Harvest
 from fallow.flower import Emulated, MeterCommand, Metered, MeterFile, PowerSupply, WallClock
-from fallow.flower.batteries import BatteryError, Event, OpenBattery
+from fallow.flower.batteries import BatteryError, Event, HarvestMeter, OpenBattery
 from fallow.policies import SlotView
+from fallow.policies.reserve import with_reserve
+from fallow.rng import Purpose, stream
 from fallow.simulation.engine import Engine
 from fallow.state import to_arrays
 from tests.flower.federations import small
@@ -204,3 +206,63 @@ def test_a_file_or_a_command_may_tell_the_level(tmp_path: Path) -> None:
 def test_a_level_that_can_not_be_is_refused(level: float) -> None:
     with pytest.raises(BatteryError, match="0 or more"):
         open_(Metered(lambda: level)).look(0)
+
+
+def test_an_emulated_battery_knows_its_harvest_as_the_simulator_does() -> None:
+    battery = open_(emulated())
+    assert isinstance(battery, HarvestMeter)
+    assert battery.mean_harvest(0) == 0
+    list(battery.catch_up(2))
+    assert battery.mean_harvest(2) == 1
+    assert battery.forecast(2, 3, 0.0).tolist() == [4, 5, 5]  # the first slot has passed
+    third = open_(emulated(clients=4, number=2, seed=7))
+    assert isinstance(third, HarvestMeter)
+    z = stream(7, Purpose.FORECAST, 2).standard_normal((4, 3))[2]
+    np.testing.assert_allclose(third.forecast(2, 3, 0.5), np.array([4, 5, 5]) * np.exp(0.5 * z - 0.125))
+
+
+def test_a_wall_clock_battery_knows_its_harvest_by_its_own_clock(clock: list[float]) -> None:
+    battery = open_(WallClock(emulated(), slot_seconds=10))
+    assert isinstance(battery, HarvestMeter)
+    assert battery.mean_harvest(0) == 0
+    clock[0] += 129
+    assert battery.look(0).units == 8
+    again = open_(WallClock(emulated(), slot_seconds=10), battery.state)
+    assert isinstance(again, HarvestMeter)
+    assert again.mean_harvest(0) == 1  # twelve units in twelve slots, though eight of them found room
+    assert again.forecast(0, 3, 0.0).tolist() == [3, 5, 5]  # two slots of its third epoch have passed
+
+
+def test_a_meter_knows_no_harvest_and_forecasts_what_its_owner_gives() -> None:
+    battery = open_(Metered(lambda: 50.0))
+    assert isinstance(battery, HarvestMeter)
+    assert np.isnan(battery.mean_harvest(3))
+    assert np.isnan(battery.forecast(3, 2, 0.0)).tolist() == [True, True]
+    told = open_(Metered(lambda: 50.0, forecast=lambda epochs: [7] * epochs))
+    assert isinstance(told, HarvestMeter)
+    assert told.forecast(3, 2, 0.3).tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("given", [[1.0], [1.0, -1.0], [1.0, float("nan")], [1.0, float("inf")]], ids=str)
+def test_a_forecast_that_can_not_be_is_refused(given: list[float]) -> None:
+    battery = open_(Metered(lambda: 50.0, forecast=lambda _: given))
+    assert isinstance(battery, HarvestMeter)
+    with pytest.raises(BatteryError, match="must be 2 finite numbers, 0 or more"):
+        battery.forecast(0, 2, 0.0)
+
+
+@pytest.mark.parametrize(("level", "starts"), [(24.0, False), (25.0, True)])
+def test_the_reserve_keeps_a_metered_client_from_a_training_that_it_could_not_send(level: float, starts: bool) -> None:
+    battery = open_(Metered(lambda: level, train_cost=20, transmit_cost=5))
+    kinds = [event.kind for event in battery.live(0, with_reserve, selected=True)]
+    assert kinds == (["start", "finish", "upload"] if starts else [])
+
+
+def test_the_reserve_waits_by_the_wall_clock_until_it_can_also_send(clock: list[float]) -> None:
+    battery = open_(WallClock(emulated(slots_per_epoch=6), slot_seconds=10))
+    assert [(event.kind, event.slot) for event in battery.live(0, with_reserve, selected=True)] == [
+        ("start", 5),
+        ("finish", 5),
+        ("upload", 5),
+    ]
+    assert clock[0] == 1050  # five units after five slots: four to train, one to send

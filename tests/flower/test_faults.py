@@ -11,7 +11,7 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 
 from fallow.errors import CheckpointError, RunDirectoryError
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.wire.messages import FIELDS, UPDATE
+from fallow.flower.wire.records import FIELDS, UPDATE
 from tests.flower.federations import FIRST_NODE, Fault, Wire, federate, killed_in_training, small, weights
 
 CLIENT = 2

@@ -12,7 +12,8 @@ from fallow.flower.server.federation import Federation, begin_federation
 from fallow.flower.server.inbox import sound_updates, take_over_memory
 from fallow.flower.server.roster import Roster
 from fallow.flower.wire.arrays import Named, to_bytes
-from fallow.flower.wire.messages import Outcome, to_records
+from fallow.flower.wire.messages import Outcome
+from fallow.flower.wire.records import to_records
 from fallow.policies.fedbacys import FedBacys
 from fallow.state import to_arrays
 

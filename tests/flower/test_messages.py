@@ -8,17 +8,8 @@ from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from fallow.flower.wire.arrays import MessageError, flattened, from_bytes, named, to_bytes, version_of
-from fallow.flower.wire.messages import (
-    FIELDS,
-    Order,
-    Outcome,
-    Query,
-    Standing,
-    from_records,
-    model_in,
-    to_records,
-    updates_in,
-)
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing
+from fallow.flower.wire.records import FIELDS, from_records, model_in, to_records, updates_in
 
 MODEL = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([7.0], dtype=np.float32)}
 
@@ -26,6 +17,8 @@ SAID = [
     Query("f" * 32, 3, "v", "features", ideal=False),
     Standing("me", data_size=4, battery=2, paid_for=[], distance=0.5),
     Standing("me", data_size=4, paid_for=[3, 9], distance=math.inf),
+    Query("f" * 32, 3, "v", "none", ideal=False, asks=["forecast", "label_mix"], forecast_epochs=2, forecast_error=0.3),
+    Standing("me", data_size=4, distance=0.5, forecast=[3.0, math.inf], label_mix=[0.25, 0.75], moments=[-1.5]),
     Order("f" * 32, 3, "v", False, "none", True, -1, "FedBacys()", b"\x00\xff", 30),
     Outcome("me", 3, slots=[1, 2], epochs=[0, 1], losses=[0.5, 2.0], memory=b"m"),
     Outcome("me", 3),
@@ -58,6 +51,17 @@ def test_a_vector_and_a_model_by_name_are_the_same() -> None:
     again = named(flattened(MODEL, MODEL), MODEL)
     assert version_of(again) == version_of(MODEL)
     assert version_of({"a": MODEL["a"], "b": MODEL["b"] + 1}) != version_of(MODEL)
+
+
+def test_a_field_of_a_later_version_may_be_missing_and_no_other() -> None:
+    content = to_records(SAID[0])
+    assert from_records(Query, content).asks == []
+    content.config_records[FIELDS].update({"asks": [3]})
+    with pytest.raises(MessageError, match=r"asks = \[3\]"):
+        from_records(Query, content)
+    del content.config_records[FIELDS]["asks"], content.config_records[FIELDS]["ideal"]
+    with pytest.raises(MessageError, match="different versions of Fallow; give both the same"):
+        from_records(Query, content)
 
 
 @pytest.mark.parametrize(

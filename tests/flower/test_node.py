@@ -13,18 +13,21 @@ from torch import nn
 
 from fallow.errors import CheckpointError, NodeError
 from fallow.flower import Emulated, LocalData, LocalGrid, Metered, client_app
-from fallow.flower.batteries.metered import MeteredState
+from fallow.flower.batteries.sources import MeteredState
 from fallow.flower.experiment import _parts
 from fallow.flower.node import client_task
 from fallow.flower.node.client import directory_for, identity_of
 from fallow.flower.node.memory import KEPT, MEMORY, directory_of, load_memory
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
-from fallow.flower.wire.arrays import MessageError, Named, to_array_record, to_bytes, version_of
-from fallow.flower.wire.messages import Order, Query, to_records
+from fallow.flower.wire.arrays import MessageError, Named, from_array_record, to_array_record, to_bytes, version_of
+from fallow.flower.wire.messages import Order, Query
+from fallow.flower.wire.records import to_records
 from fallow.learning.options import SGD
 from fallow.models import SmallCNN, build_module
+from fallow.objectives import BalancedSoftmax
 from fallow.policies.fedbacys import FedBacys
+from fallow.policies.reserve import Reserving
 from fallow.policies.vaoi import VAoI
 from fallow.state import to_arrays
 from tests.flower.federations import KilledError, small
@@ -320,6 +323,129 @@ def test_a_user_s_own_model_data_and_meter_learn(tmp_path: Path) -> None:
     rounds = strategy.federation.rounds
     assert [row["updates"] for row in rounds] == [2] * 6
     assert rounds[-1]["train_loss"] < rounds[0]["train_loss"] / 2
+
+
+def test_the_loss_of_a_training_survives_a_new_process(node: Node, tmp_path: Path) -> None:
+    asks = {"asks": ["training_loss", "moments"]}
+    before = node.answer(query(node, **asks), model_of(node))
+    assert np.isnan(before.training_loss).tolist() == [True]
+    assert np.isnan(before.moments).all()
+    node.obey(order(node, **asks))
+    twin = Node(node.identity, node.task, node.battery, tmp_path)
+    standing = twin.answer(query(node, epoch=1, **asks))
+    trained = node.task.train(node.task.workers.network.weights(), 0)
+    assert standing.training_loss == [trained.rms_loss]
+    assert standing.moments == trained.moment.tolist()
+
+
+def test_a_loss_is_probed_in_the_pass_that_is_made_anyway(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[bool] = []
+    probe = client_task.probe
+
+    def counted(*arguments: Any, losses: bool) -> Any:
+        passes.append(losses)
+        return probe(*arguments, losses=losses)
+
+    monkeypatch.setattr(client_task, "probe", counted)
+    standing = node.answer(query(node, asks=["probe_loss"]), model_of(node))
+    assert passes == [True]
+    assert standing.distance == np.inf
+    batch, task = node.task.probe_batch(0), node.task
+    with torch.inference_mode():
+        logits = task.workers.network.module(task.samples.batch(batch)[0])
+        loss = torch.nn.functional.cross_entropy(logits, task.samples.batch(batch)[1])
+    assert standing.probe_loss == [pytest.approx(float(loss), rel=1e-5)]
+    assert node.answer(query(node, epoch=1, asks=["probe_loss"])).probe_loss == standing.probe_loss
+    assert passes == [True]  # the model has not changed
+
+
+def test_a_probe_for_the_loss_alone_is_paid_for(tmp_path: Path) -> None:
+    task = _parts(EXPERIMENT.to_toml()).task(1)
+    battery = replace(Emulated.of(EXPERIMENT, 1), probe_cost=3, initial=4)
+    node = Node("me", task, battery, tmp_path)
+    asked = query(node, distance="none", asks=["probe_loss"])
+    assert node.answer(asked).lacks_model
+    standing = node.answer(asked, model_of(node))
+    assert (standing.battery, np.isfinite(standing.probe_loss).all()) == (2, True)  # 4 + 1 − 3
+    poor = Node("poor", task, replace(battery, initial=0), tmp_path)
+    standing = poor.answer(asked, model_of(node))
+    assert (standing.battery, np.isnan(standing.probe_loss).all()) == (1, True)
+
+
+def test_a_loss_of_another_model_is_told_when_the_epoch_is_asked_about_again(node: Node) -> None:
+    asks = {"asks": ["probe_loss"]}
+    before = node.answer(query(node, **asks), model_of(node))
+    node.obey(order(node, **asks))
+    other = {name: array + np.float32(0.1) for name, array in model_of(node).items()}
+    again = node.answer(query(node, version=version_of(other), **asks), other)
+    assert again.battery == before.battery
+    assert again.probe_loss != before.probe_loss
+
+
+def test_a_node_refuses_what_it_does_not_know_or_may_not_tell(node: Node, tmp_path: Path) -> None:
+    with pytest.raises(MessageError, match="The server asks for shoe_size; this node can tell probe_loss"):
+        node.answer(query(node, asks=["shoe_size"]))
+    with pytest.raises(NodeError, match="give client_app share_labels=True, or the node config share-labels=true"):
+        node.answer(query(node, asks=["label_mix"]))
+    open_node = Node("me", node.task, node.battery, tmp_path, share_labels=True)
+    standing = open_node.answer(query(node, distance="none", asks=["label_mix"]))
+    labels = node.task.samples.labels.numpy()[node.task.shard]
+    assert standing.label_mix == [float((labels == label).mean()) for label in range(10)]
+
+
+def test_a_battery_that_knows_no_harvest_says_so(node: Node, tmp_path: Path) -> None:
+    class Plain:
+        """A battery of a user's own, without what policies may ask."""
+
+        capacity, train_cost, transmit_cost, slots_per_epoch = 10, 6, 1, 10
+
+        def open(self, state: Any = None, *, probes: bool, ideal: bool) -> Any:
+            opened = node.battery.open(state, probes=probes, ideal=ideal)
+
+            class Open:
+                lived, replays, state = opened.lived, opened.replays, opened.state
+                catch_up, look, live = opened.catch_up, opened.look, opened.live
+
+            return Open()
+
+    plain = Node("me", node.task, Plain(), tmp_path)
+    asked = query(node, distance="none", asks=["mean_harvest", "forecast"], forecast_epochs=2)
+    standing = plain.answer(asked)
+    assert np.isnan(standing.mean_harvest).tolist() == [True]
+    assert np.isnan(standing.forecast).tolist() == [True, True]
+
+
+def test_a_reserve_around_another_policy_must_be_known_to_the_node(tmp_path: Path) -> None:
+    policy, battery = Reserving(VAoI(k=2)), Metered(lambda: 20.0, train_cost=20, slots_per_epoch=3)
+    node = Node("me", _parts(EXPERIMENT.to_toml()).task(1), battery, tmp_path, policy)
+    node.answer(query(node), model_of(node))
+    own = {"memory": to_bytes(to_arrays(policy.init(1))), "slots_per_epoch": 3}
+    with pytest.raises(NodeError, match="give client_app the same policy"):
+        node.obey(order(node, policy=repr(Reserving(VAoI(k=3))), **own))
+    outcome, _ = node.obey(order(node, policy=repr(Reserving(VAoI(k=2))), **own))
+    assert outcome.declined == "the policy let it start in none of the slots in which its battery had enough"
+
+
+def test_a_node_of_one_s_own_trains_with_the_objective_that_it_is_given(tmp_path: Path) -> None:
+    def model() -> Any:
+        return build_module(SmallCNN(), (1, 8, 8), 3, seed=1)
+
+    def skewed(context: Context) -> LocalData:
+        local = toy(0)(context)
+        return replace(local, y=np.minimum(local.y, 1))  # no sample of the last class
+
+    first = to_array_record({name: value.detach().numpy() for name, value in model().named_parameters()})
+    biases = {}
+    for objective in (None, BalancedSoftmax()):
+        place = tmp_path / str(objective)
+        app = client_app(model, skewed, Metered(lambda: 80.0), steps=5, directory=place, objective=objective)
+        strategy = FallowStrategy(VAoI(k=1), patience=0.0)
+        strategy.start(LocalGrid(app, {1: {"identity": "roof"}}), first, 1)
+        assert strategy.federation is not None
+        *_, biases[objective] = strategy.federation.model.values()
+    *_, before = from_array_record(first).values()
+    assert biases[BalancedSoftmax()][2] == before[2]  # a class that it does not have is left out of its loss
+    assert biases[None][2] < before[2]
 
 
 def test_a_user_s_own_model_may_drop_normalise_and_keep_its_statistics(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fallow.flower.wire.arrays import flattened
 from fallow.policies import POLICIES
 from tests.flower.federations import federate, simulated, small, weights
 
@@ -26,6 +27,8 @@ def assert_same(experiment: Any, root: Path) -> list[dict[str, Any]]:
         assert {client for client, selected in grid.orders.get(record.epoch, []) if selected} == chosen
     assert engine.learner is not None
     np.testing.assert_allclose(weights(strategy), engine.learner.weights, rtol=1e-5, atol=1e-6)
+    handed_out = flattened(strategy.federation.handed_out, strategy.federation.model)
+    np.testing.assert_allclose(handed_out, engine.learner.handed_out, rtol=1e-5, atol=1e-6)
     for record, row in zip(records, rounds, strict=True):
         assert row.get("f1") == pytest.approx(record.f1)
         if not experiment.cost.probe:  # a node that could not pay for its probe has no distance to tell
@@ -65,6 +68,12 @@ def test_every_policy_chooses_and_learns_as_in_the_simulator(policy: str, tmp_pa
         {"aggregation": {"name": "fedopt", "method": "momentum", "eta": 0.3}, "cost": {"train": 8}},
         {"aggregation": {"name": "fedasync"}, "staleness": {"name": "polynomial"}, "cost": {"train": 8}},
         LONG | {"policy": {"name": "vaoi-parameters", "k": 2, "threshold": 0.01}},
+        # Local objectives, the reserve, and a running mean, which is scored and handed out.
+        {"objective": {"name": "balanced-softmax"}},
+        LONG | {"objective": {"name": "fedlc", "tau": 0.5}},
+        {"policy": {"reserve": True}, "energy": {"p": 0.9}},
+        {"policy": {"name": "fedbacys", "reserve": True}, "epochs": 8, "energy": {"p": 0.9}},
+        {"learning": {"average": 0.6, "eval_every": 1}, "objective": {"name": "balanced-softmax", "smoothing": 1.0}},
         {"model": {"name": "tests.oracle.networks:dropping"}},
         {"model": NORMALISED},
         # Two trainings in an epoch, and trainings that end in the slot of a probe.

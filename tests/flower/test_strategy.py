@@ -14,6 +14,7 @@ from fallow.errors import ConfigError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
 from fallow.flower.server.federation import FederationDirectory, begin_federation
+from fallow.policies import POLICIES, needs_of
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
 
@@ -59,6 +60,21 @@ def test_clients_may_come_later_and_stay_away(policy: str, aggregation: str, tmp
         assert {client for client, _ in grid.orders.get(epoch, [])} <= there
     assert sum(row["updates"] for row in federation.rounds) > 4
     assert np.isfinite(weights(strategy)).all()
+
+
+@pytest.mark.parametrize(
+    "policy", sorted(name for name in POLICIES if needs_of(POLICIES[name]()).in_words() != "batteries")
+)
+def test_what_a_policy_sees_of_clients_that_come_and_go_fits_those_who_are_there(policy: str, tmp_path: Path) -> None:
+    everyone = set(range(6))
+    strategy, _ = run([{1, 4}, everyone, {0, 5}, everyone], tmp_path, policy={"name": policy})
+    federation = strategy.federation
+    assert federation is not None
+    assert [row["answered"] for row in federation.rounds] == [2, 6, 2, 6]
+    took_part = federation.participation
+    assert took_part.selections.shape == (6,)
+    assert took_part.selections.sum() == sum(row["selected"] for row in federation.rounds)
+    assert (took_part.deliveries > 0).sum() == (took_part.last_staleness >= 0).sum()
 
 
 def test_ages_belong_to_names_and_not_to_nodes(tmp_path: Path) -> None:

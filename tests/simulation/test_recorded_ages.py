@@ -6,10 +6,15 @@ import pytest
 from fallow.experiment import Experiment
 from fallow.learning import learner as learner_module
 from fallow.paper import next_version_age
-from fallow.policies import POLICIES, needs_of
+from fallow.policies import POLICIES, AnyPolicy, needs_of
 from fallow.runs.summary import Totals, summarise
 from fallow.simulation.engine import Engine
 from tests.simulation.test_learning_run import experiment
+
+
+def probes_features(policy: AnyPolicy) -> bool:
+    needs = needs_of(policy)
+    return needs.distance == "features" or needs.probe_loss
 
 
 @pytest.fixture
@@ -28,11 +33,19 @@ def forward_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
-@pytest.mark.parametrize("policy", [name for name, cls in POLICIES.items() if not needs_of(cls()).probes])
+@pytest.mark.parametrize("policy", [name for name, cls in POLICIES.items() if not probes_features(cls())])
 def test_policies_that_need_no_features_make_no_forward_pass_for_them(policy: str, forward_passes: list[int]) -> None:
     records = list(Engine(experiment(policy={"name": policy}, learning={"first_moment": "first-pass"})))
     assert sum(record.uploads for record in records) > 0
     assert forward_passes == []
+
+
+@pytest.mark.parametrize("policy", [name for name, cls in POLICIES.items() if probes_features(cls())])
+def test_policies_that_need_a_probe_make_one_forward_pass_for_each_new_model(
+    policy: str, forward_passes: list[int]
+) -> None:
+    records = list(Engine(experiment(policy={"name": policy})))
+    assert len(forward_passes) == 1 + sum(bool(record.aggregated) for record in records[:-1]) > 2
 
 
 def test_new_models_are_probed_for_policies_that_need_it_and_where_ages_are_asked_for(

@@ -13,7 +13,7 @@ from fallow.data import Dataset
 from fallow.errors import ConfigError, NodeError
 from fallow.experiment import Experiment
 from fallow.flower.batteries import Battery, Emulated, WallClock
-from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of
+from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
 from fallow.flower.node.client_task import ClientTask
 from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
@@ -64,6 +64,7 @@ class _Parts:
             sgd=experiment.sgd,
             probe_batch=probe_batch,
             first_moment=experiment.learning.first_moment,
+            objective=experiment.build("objective"),
             keep_local=experiment.model.keep_local,
         )
 
@@ -74,7 +75,11 @@ def _parts(toml: str) -> _Parts:
 
 
 def experiment_client(
-    experiment: Experiment, *, slot_seconds: float | None = None, directory: Path | None = None
+    experiment: Experiment,
+    *,
+    slot_seconds: float | None = None,
+    directory: Path | None = None,
+    share_labels: bool = False,
 ) -> ClientApp:
     """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
 
@@ -82,6 +87,8 @@ def experiment_client(
         experiment: What is run.
         slot_seconds: How long a slot lasts by the clock; None: an epoch passes when the server says so.
         directory: Where memories are kept; the node config's `fallow-dir` goes before it.
+        share_labels: Whether nodes tell the mix of their labels to a policy that asks; the node config's `share-labels`
+            goes before it.
     """
     toml = experiment.to_toml()
 
@@ -91,7 +98,8 @@ def experiment_client(
         battery: Battery = parts.battery(number)
         if slot_seconds is not None:
             battery = WallClock(parts.battery(number), slot_seconds)
-        return Node(identity_of(context), parts.task(number), battery, directory_for(context, directory), parts.policy)
+        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
+        return Node(identity_of(context), parts.task(number), battery, place, parts.policy, share_labels=shares)
 
     return app_of(node)
 
@@ -160,6 +168,7 @@ def experiment_strategy(
         staleness=experiment.build("staleness"),
         seed=experiment.seed,
         slots_per_epoch=experiment.slots_per_epoch,
+        average=experiment.learning.average,
         directory=directory,
         min_nodes=min_nodes or experiment.clients,
         patience=patience,

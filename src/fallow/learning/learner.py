@@ -19,7 +19,7 @@ from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
 from fallow.learning.training import Training
 from fallow.learning.workers import Workers
-from fallow.models.weights import Weights
+from fallow.models.weights import Weights, running_mean
 from fallow.objectives import logit_offsets
 from fallow.state import check_parts
 
@@ -189,8 +189,7 @@ class Learner:
         if not np.array_equal(weights, self.weights):
             self.weights, self.probed = weights, None
         if self.mean_weights is not None:
-            kept = self.task.average
-            self.mean_weights = (kept * self.mean_weights.astype(np.float64) + (1 - kept) * weights).astype(np.float32)
+            self.mean_weights = running_mean(self.mean_weights, weights, self.task.average)
         if not np.array_equal(self.handed_out, handed_out):
             self.scores, self.client_scores = None, None
 
@@ -247,6 +246,5 @@ class Learner:
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""
-        clients = range(min(len(self.task.shards), 10))
-        plans = [self.task.plan(i, 0, self._offsets[i]) for i in clients]
+        plans = [self.task.plan(i, 0, self._offsets[i]) for i in range(min(len(self.task.shards), 10))]
         return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)

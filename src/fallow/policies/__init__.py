@@ -25,6 +25,7 @@ from fallow.policies.fedzero import FedZero
 from fallow.policies.foresight import Foresight
 from fallow.policies.fullest_battery import FullestBattery
 from fallow.policies.guler_yener import GulerYener
+from fallow.policies.importance import importances
 from fallow.policies.label_balanced import LabelBalanced
 from fallow.policies.oldest import Oldest
 from fallow.policies.oort import Oort
@@ -86,5 +87,6 @@ __all__ = [
     "VAoIParameters",
     "Weigher",
     "checked_mask",
+    "importances",
     "needs_of",
 ]

@@ -29,7 +29,8 @@ def with_reserve(view: SlotView) -> Mask:
         [[False, True], [False, False]]
     """
     affordable = view.battery >= view.train_cost + view.transmit_cost
-    in_time = view.slot_in_epoch + view.train_cost < view.slots_per_epoch
+    train_slots = view.train_cost if view.train_slots is None else view.train_slots
+    in_time = view.slot_in_epoch + train_slots < view.slots_per_epoch
     return view.ready & affordable & in_time
 
 

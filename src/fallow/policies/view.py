@@ -174,6 +174,8 @@ class SlotView:
         slots_per_epoch: S, the slots of an epoch.
         train_cost: κ_i, units and slots of a training, shape (N,), int32.
         transmit_cost: Units of an upload.
+        train_slots: Slots that a training takes, shape (N,), int32; None: κ_i, as in the simulator. On a node by the
+            clock it takes none: what starts in a slot is sent in it.
     """
 
     slot_in_epoch: int
@@ -182,6 +184,7 @@ class SlotView:
     slots_per_epoch: int
     train_cost: NDArray[np.int32]
     transmit_cost: int
+    train_slots: NDArray[np.int32] | None = None
 
 
 def _declared(value: Declared | None, name: str, need: str | None = None) -> Declared:

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fallow.errors import FallowError, PolicyError
 from fallow.plugins.wording import in_words
-from fallow.policies import AnyPolicy, EpochView, Mask, Starter
+from fallow.policies import AnyPolicy, EpochView, Mask, Starter, importances
 from fallow.simulation.world import StartHook
 
 
@@ -24,7 +25,7 @@ class AskedPolicy:
     """
 
     def __init__(self, policy: AnyPolicy, name: str, clients: int) -> None:
-        self.policy, self.name, self._epoch = policy, name, 0
+        self.policy, self.name, self._epoch, self._clients = policy, name, 0, clients
         self.first: Any = self._call("init", policy.init, clients)
         self.memory: Any = self.first
         self._starter: Starter[Any] | None = policy if isinstance(policy, Starter) else None
@@ -46,6 +47,11 @@ class AskedPolicy:
     def start(self) -> StartHook | None:
         """The policy's `start`; None for a policy without one."""
         return partial(self._ask, "start", self._starter.start) if self._starter else None
+
+    def importance(self) -> NDArray[np.float64]:
+        """Returns how much each client's update counts, shape (N,), float64; 1 for a policy that does not say."""
+        factors: NDArray[np.float64] = self._call("importance", importances, self.policy, self.memory, self._clients)
+        return factors
 
     def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Mask:
         """Calls a hook, keeps the memory that it returns, and returns its mask."""

@@ -117,7 +117,7 @@ class Engine:
         distances = self._probe(opened)  # Alg. 2, lines 7-8: M_i
         selected = self._select(opened, distances.policy)  # line 13
         lived = self.world.run_slots(opened, selected, self.asked.start, watch)  # lines 3-9 and 14-18, in every slot
-        learnt = learn(self.learner, lived, self.epoch, self.experiment)  # lines 7, 18 and 20-21
+        learnt = learn(self.learner, lived, self.epoch, self.asked, self.experiment)  # lines 7, 18 and 20-21
         self.knowledge.after(self.epoch, lived.selected, learnt.delivered, lived.events)
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)

@@ -25,14 +25,15 @@ class Forecast:
         self._harvest, self._seed, self._clients, self._slots = harvest, seed, clients, slots_per_epoch
         self._sums: dict[int, NDArray[np.int64]] = {}
 
-    def at(self, epoch: int) -> NDArray[np.float64]:
+    def at(self, epoch: int, passed: int = 1) -> NDArray[np.float64]:
         """Returns the units expected in the rest of an epoch and in those that follow, shape (N, H), float64.
 
         Args:
-            epoch: t; its first slot has passed.
+            epoch: t.
+            passed: How many of its slots have passed: the first one, where a policy selects.
         """
         self._sums = {later: units for later, units in self._sums.items() if later > epoch}
-        true = [self._units(epoch, first=1)]
+        true = [self._units(epoch, first=passed)]
         for later in range(epoch + 1, epoch + self.epochs):
             if later not in self._sums:
                 self._sums[later] = self._units(later, first=0)

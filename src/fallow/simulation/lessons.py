@@ -1,12 +1,13 @@
 """What is learnt in an epoch: train what started, aggregate what arrived (Alg. 1, lines 7, 18 and 20-21)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fallow.experiment import Experiment
 from fallow.policies import Mask
+from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch
 
 if TYPE_CHECKING:  # PyTorch takes seconds to load
@@ -29,13 +30,16 @@ class Learnt:
     columns: dict[str, Any] = field(default_factory=dict)
 
 
-def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, experiment: Experiment) -> Learnt:
+def learn(
+    learner: "Learner | None", lived: LivedEpoch, epoch: int, policy: AskedPolicy, experiment: Experiment
+) -> Learnt:
     """Trains what started in an epoch, aggregates what arrived, and returns what was learnt.
 
     Args:
         learner: Who learns; None in an energy-only run.
         lived: What happened in the world.
         epoch: t.
+        policy: Says how much each client's update counts.
         experiment: Says in which epochs the new model is scored, on the test set and on each client's own samples.
     """
     if learner is None:
@@ -55,7 +59,8 @@ def learn(learner: "Learner | None", lived: LivedEpoch, epoch: int, experiment: 
                     dropped.setdefault(slot, []).append(client)
                 else:
                     used.append(update)
-    learner.aggregate(used)
+    importance = policy.importance()
+    learner.aggregate([replace(update, importance=float(importance[update.client])) for update in used])
     # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
     delivered = np.zeros_like(lived.delivered)
     delivered[[update.client for update in used]] = True

@@ -4,7 +4,7 @@ An *emulated* one lives through the simulator's own slots, a whole epoch at each
 time. The others, by the *wall clock* or *metered*, decide by what they hold at the moment they are asked.
 """
 
-from fallow.flower.batteries.base import Battery, BatteryError, Event, OpenBattery, Reading, StartHook
+from fallow.flower.batteries.base import Battery, BatteryError, Event, HarvestMeter, OpenBattery, Reading, StartHook
 from fallow.flower.batteries.emulated import Emulated
 from fallow.flower.batteries.metered import Metered, WallClock
 from fallow.flower.batteries.meters import MeterCommand, MeterFile, PowerSupply
@@ -14,6 +14,7 @@ __all__ = [
     "BatteryError",
     "Emulated",
     "Event",
+    "HarvestMeter",
     "MeterCommand",
     "MeterFile",
     "Metered",

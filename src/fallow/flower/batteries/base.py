@@ -1,7 +1,10 @@
 """What a battery is: the numbers of one, and one in use, which yields what happens to its owner."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fallow.errors import FallowError
 from fallow.policies import Mask, SlotView
@@ -82,6 +85,29 @@ class OpenBattery(Protocol):
             epoch: t, from 0.
             start: Called in every slot, to ask whether the client starts. Without it, it starts as soon as it can.
             selected: Whether the client may train.
+        """
+        ...
+
+
+@runtime_checkable
+class HarvestMeter(Protocol):
+    """A battery in use that also knows its harvest. Of one that does not, policies that ask are told NaN."""
+
+    def mean_harvest(self, epoch: int) -> float:
+        """Returns the units harvested a slot before an epoch, the mean; NaN if it does not know.
+
+        Args:
+            epoch: t, from 0.
+        """
+        ...
+
+    def forecast(self, epoch: int, epochs: int, error: float) -> NDArray[np.float64]:
+        """Returns the units expected in the rest of an epoch and in those that follow, shape (H,), float64.
+
+        Args:
+            epoch: t, whose first slot has passed.
+            epochs: H, for how many epochs, this one included.
+            error: The relative error that the policy states, for a forecast that is made out of the truth.
         """
         ...
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fallow.energy import EnergyModel, Harvest, Physics, Units
 from fallow.experiment import Experiment
 from fallow.flower.batteries.base import Event, Reading, StartHook
+from fallow.simulation.forecast import Forecast
 from fallow.simulation.world import World
 from fallow.simulation.world_state import WorldState
 
@@ -83,19 +84,35 @@ class Emulated:
             starts_per_epoch=self.starts_per_epoch,
             ideal=ideal,
         )
-        return OpenEmulated(physics, self.harvest, state or EmulatedState(WorldState.first(physics)))
+        return OpenEmulated(self, physics, state or EmulatedState(WorldState.first(physics)))
 
     @cached_property
     def harvest(self) -> Harvest:
         """The harvest of this client alone: rows of shape (1,)."""
-        everyone = self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
 
         def own(epoch: int) -> Iterable[Units]:
-            rows = everyone(epoch)
+            rows = self._everyone(epoch)
             if isinstance(rows, np.ndarray):
                 return rows[:, self.number : self.number + 1]
             return (units[self.number : self.number + 1] for units in rows)
 
+        return own
+
+    @cached_property
+    def _everyone(self) -> Harvest:
+        return self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
+
+    def forecast(self, epoch: int, epochs: int, error: float, passed: int = 1) -> NDArray[np.float64]:
+        """Returns the simulator's forecast for this client, shape (H,), float64.
+
+        Args:
+            epoch: t.
+            epochs: H, for how many epochs, this one included.
+            error: Its relative error.
+            passed: How many slots of the epoch have passed.
+        """
+        everyone = Forecast(self._everyone, self.seed, self.clients, self.slots_per_epoch, epochs, error)
+        own: NDArray[np.float64] = everyone.at(epoch, passed)[self.number]
         return own
 
 
@@ -117,8 +134,8 @@ class OpenEmulated:
 
     replays = True
 
-    def __init__(self, physics: Physics, harvest: Harvest, state: EmulatedState) -> None:
-        self._harvest = harvest
+    def __init__(self, battery: Emulated, physics: Physics, state: EmulatedState) -> None:
+        self._battery, self._harvest = battery, battery.harvest
         self.world = World(physics, state.world)
         self.lived = state.lived
 
@@ -166,3 +183,15 @@ class OpenEmulated:
         for event in lived.events:
             if event.clients.size and event.kind in ("start", "finish", "upload"):
                 yield Event(event.kind, event.slot)
+
+    def mean_harvest(self, epoch: int) -> float:
+        """Returns the units harvested a slot in all epochs before this one, the mean; 0 in the first epoch.
+
+        Args:
+            epoch: t, from 0.
+        """
+        return float(self.world.state.harvested[0] / max(1, epoch * self._battery.slots_per_epoch))
+
+    def forecast(self, epoch: int, epochs: int, error: float) -> NDArray[np.float64]:
+        """Returns the simulator's forecast, shape (H,), float64. The arguments are those of `HarvestMeter.forecast`."""
+        return self._battery.forecast(epoch, epochs, error)

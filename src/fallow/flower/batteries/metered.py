@@ -1,14 +1,15 @@
 """Metered: batteries that decide by what they hold now, real ones and one that an energy model fills by the clock."""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fallow.flower.batteries.base import Battery, BatteryError, Event, Reading, StartHook
+from fallow.flower.batteries.base import Battery, Event, Reading, StartHook
 from fallow.flower.batteries.emulated import Emulated
+from fallow.flower.batteries.sources import Meter, MeteredState, Panel, Source
 from fallow.policies import SlotView
 
 
@@ -52,7 +53,7 @@ class WallClock:
         """Returns the battery in use. The arguments are those of `Battery.open`."""
         units = min(self.emulated.initial, self.emulated.capacity)
         kept = state or MeteredState(units=units, began=time.time())
-        panel = _Panel(self.emulated, self.slot_seconds, kept)
+        panel = Panel(self.emulated, self.slot_seconds, kept)
         return OpenMetered(
             self, panel, self.slots_per_epoch, self.slot_seconds if self.wait else 0.0, kept, ideal=ideal
         )
@@ -70,6 +71,8 @@ class Metered:
         slots_per_epoch: How often a selected client looks at its battery before it declines; the server's own number
             if the policy decides slot by slot.
         slot_seconds: How long it waits in between.
+        forecast: From H to the units expected in the rest of this epoch and in those that follow, H numbers, for
+            policies that ask for a forecast; without it they are told NaN.
     """
 
     meter: Callable[[], float]
@@ -78,38 +81,12 @@ class Metered:
     transmit_cost: int = 1
     slots_per_epoch: int = 1
     slot_seconds: float = 0.0
+    forecast: Callable[[int], Sequence[float]] | None = None
 
     def open(self, state: "MeteredState | None" = None, *, probes: bool, ideal: bool) -> "OpenMetered":
         """Returns the battery in use. The arguments are those of `Battery.open`."""
-        kept = state or MeteredState()
-        return OpenMetered(self, _Meter(self.meter), self.slots_per_epoch, self.slot_seconds, kept, ideal=ideal)
-
-
-@dataclass(frozen=True)
-class MeteredState:
-    """What a metered battery keeps over a restart.
-
-    Attributes:
-        lived: The last epoch that it lived through; −1 before the first.
-        unsent: Whether an update waits for energy.
-        units: Stored, where an energy model fills the battery; a real one knows its level.
-        slots: Slots whose harvest it has had, where an energy model fills it.
-        began: When its first slot began, in seconds since 1970, where an energy model fills it.
-    """
-
-    lived: int = -1
-    unsent: bool = False
-    units: int = 0
-    slots: int = 0
-    began: float = 0.0
-
-
-class _Source(Protocol):
-    """What an open metered battery draws from."""
-
-    def level(self) -> int: ...
-    def spend(self, units: int) -> None: ...
-    def kept_in(self, state: MeteredState) -> MeteredState: ...
+        source, kept = Meter(self.meter, self.forecast), state or MeteredState()
+        return OpenMetered(self, source, self.slots_per_epoch, self.slot_seconds, kept, ideal=ideal)
 
 
 class OpenMetered:
@@ -118,7 +95,7 @@ class OpenMetered:
     replays = False
 
     def __init__(
-        self, battery: Battery, source: _Source, slots: int, slot_seconds: float, kept: MeteredState, *, ideal: bool
+        self, battery: Battery, source: Source, slots: int, slot_seconds: float, kept: MeteredState, *, ideal: bool
     ) -> None:
         self._battery, self._source, self._slots, self._slot_seconds = battery, source, slots, slot_seconds
         self._ideal = ideal
@@ -155,6 +132,7 @@ class OpenMetered:
                 self._battery.slots_per_epoch,
                 np.array([self._battery.train_cost], dtype=np.int32),
                 self._battery.transmit_cost,
+                np.array([0], dtype=np.int32),  # it trains and sends within the slot
             )
             if (view.ready & start(view) if start else view.ready)[0]:
                 self._source.spend(0 if self._ideal else self._battery.train_cost)
@@ -165,54 +143,17 @@ class OpenMetered:
                 break
         self.lived = epoch
 
+    def mean_harvest(self, epoch: int) -> float:
+        """Returns the units harvested a slot so far, by the clock; NaN from a real battery, which is only read."""
+        return self._source.mean_harvest()
+
+    def forecast(self, epoch: int, epochs: int, error: float) -> NDArray[np.float64]:
+        """Returns the units expected, shape (H,), float64. The arguments are those of `HarvestMeter.forecast`."""
+        return self._source.forecast(epoch, epochs, error)
+
     def _send(self, slot: int) -> Iterator[Event]:
         cost = 0 if self._ideal else self._battery.transmit_cost
         if self._unsent and self._source.level() >= cost:
             self._source.spend(cost)
             self._unsent = False
             yield Event("upload", slot)
-
-
-class _Meter:
-    """A real battery: spends by itself."""
-
-    def __init__(self, read: Callable[[], float]) -> None:
-        self._read = read
-
-    def level(self) -> int:
-        level = self._read()
-        if not 0 <= level < 2**31:
-            raise BatteryError(f"The battery's level is {level}; it must be 0 or more.")
-        return int(level)
-
-    def spend(self, units: int) -> None:
-        pass
-
-    def kept_in(self, state: MeteredState) -> MeteredState:
-        return state
-
-
-class _Panel:
-    """A battery that an energy model fills by the clock of this machine."""
-
-    def __init__(self, emulated: Emulated, slot_seconds: float, kept: MeteredState) -> None:
-        self._emulated, self._slot_seconds = emulated, slot_seconds
-        self._harvest = emulated.harvest
-        self._units, self._slots, self._began = kept.units, kept.slots, kept.began
-
-    def level(self) -> int:
-        due = int((time.time() - self._began) / self._slot_seconds)
-        while self._slots < due:
-            epoch, done = divmod(self._slots, self._emulated.slots_per_epoch)
-            for units in list(self._harvest(epoch))[done : done + due - self._slots]:
-                self._units = min(self._units + int(units[0]), self._emulated.capacity)
-                self._slots += 1
-        return self._units
-
-    def spend(self, units: int) -> None:
-        if units > self._units:
-            raise BatteryError(f"{units} units were to be spent and {self._units} are there: a bug in Fallow.")
-        self._units -= units
-
-    def kept_in(self, state: MeteredState) -> MeteredState:
-        return replace(state, units=self._units, slots=self._slots, began=self._began)

@@ -19,12 +19,14 @@ from fallow.errors import NodeError
 from fallow.flower.batteries import Battery
 from fallow.flower.node.client_task import ClientTask
 from fallow.flower.node.node import Node
-from fallow.flower.wire.messages import Order, Query, from_records, model_in, to_records
+from fallow.flower.wire.messages import Order, Query
+from fallow.flower.wire.records import from_records, model_in, to_records
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.workers import Workers
 from fallow.models import check_repeatable
+from fallow.objectives import CrossEntropy, Objective
 from fallow.policies import AnyPolicy
 from fallow.rng import Purpose, stream
 
@@ -33,6 +35,9 @@ IDENTITY = "identity"
 
 PARTITION = "partition-id"
 """The number that Flower's simulation gives a node; the name where there is no other."""
+
+SHARE_LABELS = "share-labels"
+"""Whether a node tells the mix of its labels to a policy that asks, in its node config."""
 
 DIRECTORY = "fallow-dir"
 """Where a node keeps its memory, in its node config. The environment variable FALLOW_NODES says the same."""
@@ -69,6 +74,8 @@ def client_app(
     seed: int = 0,
     policy: AnyPolicy | None = None,
     directory: Path | None = None,
+    objective: Objective | None = None,
+    share_labels: bool = False,
 ) -> ClientApp:
     """Returns a ClientApp that trains a model on the node's own data, as far as its battery goes.
 
@@ -83,6 +90,9 @@ def client_app(
         seed: Of the order of samples and the masks of dropout.
         policy: The server's policy, if it decides slot by slot who starts (FedBacys).
         directory: Where memories are kept; the node config's `fallow-dir` goes before it.
+        objective: What a node minimises; cross-entropy by default.
+        share_labels: Whether nodes tell the shares of the classes in their data to a policy that asks, which breaks the
+            privacy that federated learning promises; the node config's `share-labels` goes before it.
     """
 
     def node(context: Context) -> Node:
@@ -111,10 +121,12 @@ def client_app(
             steps=steps,
             sgd=sgd or SGD(),
             probe_batch=probe_batch,
+            objective=objective or CrossEntropy(),
             keep_local=keep_local,
         )
         own = battery(context) if callable(battery) else battery
-        return Node(identity, task, own, directory_for(context, directory), policy)
+        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
+        return Node(identity, task, own, place, policy, share_labels=shares)
 
     return app_of(node)
 
@@ -156,6 +168,22 @@ def identity_of(context: Context) -> str:
     if PARTITION in config:
         return f"client-{int(config[PARTITION]):06d}"
     raise NodeError(f"This node has no name: start it with --node-config '{IDENTITY}=\"…\"'.")
+
+
+def shares_labels(context: Context, given: bool) -> bool:
+    """Returns whether a node tells the mix of its labels to a policy that asks.
+
+    Args:
+        context: From Flower; its node config goes before the argument.
+        given: What the app says.
+
+    Raises:
+        NodeError: The node config says neither true nor false.
+    """
+    said = context.node_config.get(SHARE_LABELS, given)
+    if not isinstance(said, bool):
+        raise NodeError(f"This node's {SHARE_LABELS} is {said!r}; it must be true or false.")
+    return said
 
 
 def directory_for(context: Context, given: Path | None = None) -> Path:

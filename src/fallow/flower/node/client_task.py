@@ -1,7 +1,9 @@
 """What a client learns from, and how: the arithmetic of one node."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +12,14 @@ from fallow.flower.wire.arrays import Named
 from fallow.learning.local import train
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
-from fallow.learning.probe import FirstMoment, first_moments, mean_features
+from fallow.learning.probe import FirstMoment, first_moments, probe
 from fallow.learning.samples import Samples
 from fallow.learning.state import Trained
 from fallow.learning.statistics import Statistics, check_batches, check_kept, with_statistics
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
+from fallow.objectives import CrossEntropy, Objective, logit_offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class ClientTask:
         sgd: How a step is made.
         probe_batch: From an epoch to the samples of its probe (reading 11).
         first_moment: h_i before the first training (reading 6).
+        objective: What it minimises; it sees the client's own counts of labels, which stay on the node.
         keep_local: Whether the client keeps its own running statistics from one training to the next.
 
     Raises:
@@ -48,6 +52,7 @@ class ClientTask:
     sgd: SGD
     probe_batch: Callable[[int], NDArray[np.int64]]
     first_moment: FirstMoment = "infinite"
+    objective: Objective = field(default_factory=CrossEntropy)
     keep_local: bool = False
 
     def __post_init__(self) -> None:
@@ -61,6 +66,23 @@ class ClientTask:
         network = self.workers.network
         return network.named_arrays(network.weights())
 
+    @property
+    def label_mix(self) -> NDArray[np.float64]:
+        """The share of each class in the client's samples, shape (K,), float64."""
+        counts = np.bincount(self._labels[self.shard], minlength=self.workers.network.classes)
+        mix: NDArray[np.float64] = counts / len(self.shard)
+        return mix
+
+    @property
+    def _labels(self) -> NDArray[np.int64]:
+        labels: NDArray[np.int64] = self.samples.labels.cpu().numpy()
+        return labels
+
+    @cached_property
+    def _offset(self) -> NDArray[np.float32] | None:
+        """What the loss adds to the logits, shape (K,), float32; None adds nothing."""
+        return logit_offsets(self.objective, self._labels, [self.shard], self.workers.network.classes)[0]
+
     def train(self, weights: Weights, slot: int, statistics: Statistics | None = None) -> Trained:
         """Trains from the global weights and returns what came of it.
 
@@ -71,7 +93,7 @@ class ClientTask:
         """
         least = self.workers.network.least_batch
         plan = plan_training(
-            self.seed, self.number, slot, self.shard, self.steps, least_batch=least, statistics=statistics
+            self.seed, self.number, slot, self.shard, self.steps, self._offset, least_batch=least, statistics=statistics
         )
 
         def one(network: Network, training: Training) -> Trained:
@@ -87,17 +109,20 @@ class ClientTask:
         """
         return weights[self.workers.network.trained :].copy() if self.keep_local else None
 
-    def features(self, weights: Weights, epoch: int, statistics: Statistics | None = None) -> NDArray[np.float32]:
-        """Returns v_i, shape (F,), float32 (Alg. 2, line 7).
+    def probe(
+        self, weights: Weights, epoch: int, statistics: Statistics | None = None, *, losses: bool
+    ) -> tuple[NDArray[np.float32], float]:
+        """Returns v_i, shape (F,), float32 (Alg. 2, line 7), and the mean loss of the same samples; NaN if not wanted.
 
         Args:
             weights: Of the global model, shape (P,), float32.
             epoch: t, which may seed the choice of samples.
             statistics: The client's own running statistics, shape (P − T,), float32; None: those of the global model.
+            losses: Whether the loss is wanted too; it comes from the same forward pass.
         """
-        probed = with_statistics(weights, statistics)
-        features: NDArray[np.float32] = mean_features(self.workers, probed, self.samples, [self.probe_batch(epoch)])[0]
-        return features
+        own = with_statistics(weights, statistics)
+        probed = probe(self.workers, own, self.samples, [self.probe_batch(epoch)], losses=losses)
+        return probed.features[0], math.nan if probed.losses is None else float(probed.losses[0])
 
     def moment(self, weights: Weights) -> NDArray[np.float32]:
         """Returns h_i before the first training, shape (F,), float32.

@@ -4,6 +4,7 @@ Three files for each federation: the *memory*, which must not be lost; and the g
 it, which can be had again and so need not survive a loss of power.
 """
 
+import math
 import re
 import shutil
 from contextlib import suppress
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from fallow.errors import CheckpointError
 from fallow.flower.wire.arrays import MessageError, Named
 from fallow.flower.wire.messages import Order, Standing
+from fallow.learning.state import Trained
 from fallow.models.weights import Weights
 from fallow.state import pack, unpack
 from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
@@ -41,6 +43,7 @@ class Work:
         weights: w_i, shape (P,), float32.
         moment: h_i, shape (F,), float32.
         loss: The mean loss.
+        rms_loss: The root mean square of the samples' losses.
         fault: Why it is of no use; empty if it is.
     """
 
@@ -49,7 +52,19 @@ class Work:
     weights: Weights
     moment: NDArray[np.float32]
     loss: float
+    rms_loss: float
     fault: str = ""
+
+    @classmethod
+    def of(cls, trained: Trained, epoch: int) -> "Work":
+        """Returns a training as it is remembered.
+
+        Args:
+            trained: What came of it.
+            epoch: The epoch it started in.
+        """
+        fault = trained.fault() or ""
+        return cls(trained.slot, epoch, trained.weights, trained.moment, trained.loss, trained.rms_loss, fault)
 
 
 @dataclass
@@ -61,6 +76,7 @@ class Memory:
         order: The order that it is carrying out; None when it is done.
         attempts: How often that order was begun.
         moment: h_i, shape (F,), float32; None before the first training.
+        training_loss: The root mean square of the samples' losses in the last training that finished; NaN before it.
         local: Its last model, shape (P,), float32, where the policy compares parameters; else None.
         statistics: Its own running statistics, shape (P − T,), float32; None before its first training, and where the
             client keeps none.
@@ -76,6 +92,7 @@ class Memory:
     order: Order | None = None
     attempts: int = 0
     moment: NDArray[np.float32] | None = None
+    training_loss: float = math.nan
     local: Weights | None = None
     statistics: Weights | None = None
     held: Work | None = None
@@ -93,11 +110,13 @@ class Sight:
     Attributes:
         version: Of the model that was probed.
         features: v_i, shape (F,), float32, under it; None before the first probe.
+        loss: The mean loss of the probe batch under it; NaN where nobody asked.
         told: The version and epoch of the last query that was answered, and the answer.
     """
 
     version: str = ""
     features: NDArray[np.float32] | None = None
+    loss: float = math.nan
     told: tuple[str, int, Standing] | None = None
 
 

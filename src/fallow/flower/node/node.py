@@ -3,13 +3,11 @@
 Nothing here speaks Flower; ``client.py`` does.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import Battery, Event, OpenBattery
@@ -27,11 +25,10 @@ from fallow.flower.node.memory import (
     save_model,
     save_sight,
 )
+from fallow.flower.node.report import check_query, distance_of, tell
 from fallow.flower.node.start_hook import check_order, policy_hook, why_not
 from fallow.flower.wire.arrays import MessageError, Named, flattened, named, version_of
 from fallow.flower.wire.messages import Order, Outcome, Query, Standing
-from fallow.learning.probe import distances, parameter_distances
-from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
 from fallow.storage.locks import lock
 
@@ -51,12 +48,21 @@ class Node:
         battery: What it lives on.
         policy: The policy, if it decides slot by slot who starts: it is asked here, about this client alone.
         root: Where memories are kept.
+        share_labels: Whether its owner lets it tell the mix of its labels to a policy that asks.
     """
 
     def __init__(
-        self, identity: str, task: ClientTask, battery: Battery, root: Path, policy: AnyPolicy | None = None
+        self,
+        identity: str,
+        task: ClientTask,
+        battery: Battery,
+        root: Path,
+        policy: AnyPolicy | None = None,
+        *,
+        share_labels: bool = False,
     ) -> None:
         self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
+        self.share_labels = share_labels
 
     def answer(self, query: Query, model: Named | None = None) -> Standing:
         """Returns how the node stands as an epoch begins. The same query gets the same answer.
@@ -65,26 +71,37 @@ class Node:
             query: From the server.
             model: The global model, if the server sent it along.
         """
+        check_query(query, share_labels=self.share_labels)
         with self._visit(query) as (directory, memory, battery):
             if model is not None:
                 self._keep(directory, query.version, model)
             sight = load_sight(directory)
-            if query.distance != "none" and not self._probe(directory, memory, battery, sight, query):
+            if query.probes and not self._probe(directory, memory, battery, sight, query):
                 return Standing(self.identity, lacks_model=True)
             paid_for = [work.slot for work in memory.outbox]
             if sight.told and query.epoch <= max(memory.epoch, battery.lived):
                 # This epoch is over here, and time does not run backwards: the server asks again after a fault.
                 version, _, standing = sight.told
-                distance = standing.distance
+                distance, probe_loss = standing.distance, standing.probe_loss
                 if version != query.version:
-                    distance = self._distance(directory, memory.moment, memory.local, sight, query)
-                return replace(standing, paid_for=paid_for, distance=distance)
+                    distance = distance_of(self.task, directory, memory.moment, memory.local, sight, query)
+                    probe_loss = [loss if math.isnan(loss) else sight.loss for loss in probe_loss]
+                return replace(standing, paid_for=paid_for, distance=distance, probe_loss=probe_loss)
             reading = battery.look(query.epoch)
             if reading.sending and memory.held:
                 paid_for.append(memory.held.slot)
-            moment, local = memory.moment, memory.local
+            moment, local, training_loss = memory.moment, memory.local, memory.training_loss
             if reading.finishing and memory.held and not memory.held.fault:
-                moment, local = memory.held.moment, memory.held.weights
+                work = memory.held
+                moment, local, training_loss = work.moment, work.weights, work.rms_loss
+            known = tell(
+                query,
+                self.task,
+                battery,
+                moment=moment,
+                training_loss=training_loss,
+                probe_loss=sight.loss if reading.paid else math.nan,
+            )
             standing = Standing(
                 identity=self.identity,
                 data_size=len(self.task.shard),
@@ -95,7 +112,8 @@ class Node:
                 training=reading.training,
                 unsent=reading.unsent,
                 paid_for=paid_for,
-                distance=self._distance(directory, moment, local, sight, query) if reading.paid else float("nan"),
+                distance=distance_of(self.task, directory, moment, local, sight, query) if reading.paid else math.nan,
+                **known,  # type: ignore[arg-type]
             )
             sight.told = (query.version, query.epoch, standing)
             save_sight(directory, sight)
@@ -138,12 +156,11 @@ class Node:
         directory.mkdir(parents=True, exist_ok=True)
         held = lock(directory)
         try:
-            probes = said.distance != "none"
-            battery = self.battery.open(probes=probes, ideal=said.ideal)
+            battery = self.battery.open(probes=said.probes, ideal=said.ideal)
             memory = load_memory(directory, battery.state)
             new, ignorant = memory.energy is None, memory.moment is None
             if not new:
-                battery = self.battery.open(memory.energy, probes=probes, ideal=said.ideal)
+                battery = self.battery.open(memory.energy, probes=said.probes, ideal=said.ideal)
             lived, resumes = battery.lived, memory.order is not None
             if resumes:  # the process died over it
                 self._carry_out(directory, memory, battery)
@@ -187,15 +204,13 @@ class Node:
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
             trained = self.task.train(flattened(model, self.task.layout), event.slot, memory.statistics)
-            memory.held = Work(
-                event.slot, said.epoch, trained.weights, trained.moment, trained.loss, trained.fault() or ""
-            )
+            memory.held = Work.of(trained, said.epoch)
             memory.trained += 1
         elif memory.held is None:
             raise NodeError(f"{event.kind} in slot {event.slot} without a training: a bug in Fallow.")
         elif event.kind == "finish":
             if not memory.held.fault:
-                memory.moment = memory.held.moment
+                memory.moment, memory.training_loss = memory.held.moment, memory.held.rms_loss
                 memory.statistics = self.task.statistics(memory.held.weights)
                 if said.distance == "parameters":
                     memory.local = memory.held.weights
@@ -214,32 +229,20 @@ class Node:
 
     def _probe(self, directory: Path, memory: Memory, battery: OpenBattery, sight: Sight, query: Query) -> bool:
         """Makes the forward pass of a new model. Returns whether the model was there."""
-        if sight.version == query.version and memory.moment is not None:
+        compares, losses = query.distance == "features", "probe_loss" in query.asks
+        if sight.version == query.version and (memory.moment is not None or not compares):
             return True
         model = load_model(directory, query.version)
         if model is None:
             return False
         weights = flattened(model, self.task.layout)
-        if memory.moment is None:
+        if memory.moment is None and compares:
             memory.moment = self.task.moment(weights)
         own, held = memory.statistics, memory.held
         lives = query.epoch > max(memory.epoch, battery.lived)
         if held and not held.fault and lives and battery.look(query.epoch).finishing:  # it ends before the probe
             own = self.task.statistics(held.weights)
-        sight.features, sight.version = self.task.features(weights, query.epoch, own), query.version
+        if compares or losses:
+            sight.features, sight.loss = self.task.probe(weights, query.epoch, own, losses=losses)
+        sight.version = query.version
         return True
-
-    def _distance(
-        self,
-        directory: Path,
-        moment: NDArray[np.float32] | None,
-        local: Weights | None,
-        sight: Sight,
-        query: Query,
-    ) -> float:
-        if query.distance == "features" and sight.features is not None and moment is not None:
-            return float(distances(sight.features[None], moment[None])[0])
-        model = load_model(directory, query.version) if query.distance == "parameters" else None
-        if model is not None:
-            return float(parameter_distances(flattened(model, self.task.layout), [local])[0])
-        return float("nan")

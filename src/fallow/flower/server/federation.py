@@ -12,10 +12,11 @@ from fallow.aggregation import AnyAggregation, Resizing
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
 from fallow.flower.server.sent import SentModels
-from fallow.flower.wire.arrays import Named, flattened
+from fallow.flower.wire.arrays import Named, flattened, named
 from fallow.flower.wire.messages import Standing
 from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
+from fallow.simulation.participation import Participation
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
 from fallow.storage.checkpoints import CheckpointFile
 from fallow.sweeps.table import write_table
@@ -43,6 +44,9 @@ class Federation:
         sizes: |D_i| as the aggregation rule knows them.
         rounds: A row for each round so far.
         sent: The models that trainings on their way began with.
+        participation: How often and when each client took part and delivered.
+        mean: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        widths: How many numbers each node tells of what the server can't know, as `label_mix`, by name.
     """
 
     model: Named
@@ -56,6 +60,9 @@ class Federation:
     sizes: list[int] = field(default_factory=list)
     rounds: list[Row] = field(default_factory=list)
     sent: SentModels = field(default_factory=SentModels)
+    participation: Participation = field(default_factory=lambda: Participation.first(0))
+    mean: Weights | None = None
+    widths: dict[str, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -66,6 +73,11 @@ class Federation:
     def weights(self) -> Weights:
         """The global model as one vector, a copy, shape (P,), float32."""
         return flattened(self.model, self.model)
+
+    @property
+    def handed_out(self) -> Named:
+        """The model that is evaluated and given to the owner: w(t), or the running mean of the iterates."""
+        return self.model if self.mean is None else named(self.mean, self.model)
 
     def grow(self, policy: AnyPolicy, aggregation: AnyAggregation) -> None:
         """Makes room for clients that are new in the roster, and tells the rule which data came or went.
@@ -81,6 +93,7 @@ class Federation:
         self.policy_state = grown(self.policy_state, before, fresh) if before else fresh
         self.aggregation_state = self._resized(aggregation)
         self.sizes = list(self.roster.sizes)
+        self.participation = grown(self.participation, before, Participation.first(clients))
         self.age = np.concatenate([self.age, np.zeros(clients - before, dtype=np.int32)])
         self.delivered = np.concatenate([self.delivered, np.zeros(clients - before, dtype=np.bool_)])
 
@@ -109,15 +122,17 @@ class Federation:
         return from_arrays(self.aggregation_state, kept)
 
 
-def begin_federation(model: Named, aggregation: AnyAggregation) -> Federation:
+def begin_federation(model: Named, aggregation: AnyAggregation, average: float = 0.0) -> Federation:
     """Returns a new federation.
 
     Args:
         model: w(0), by parameter, each float32 in its own shape.
         aggregation: How updates make the next model.
+        average: The share of a running mean of the iterates that each round keeps; 0 keeps none.
     """
     size = sum(array.size for array in model.values())
-    return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)))
+    mean = flattened(model, model) if average else None
+    return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)), mean=mean)
 
 
 class FederationDirectory:

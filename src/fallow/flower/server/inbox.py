@@ -11,8 +11,10 @@ from flwr.supercore import log
 from fallow.aggregation import Update
 from fallow.errors import FallowError
 from fallow.flower.server.federation import Federation
+from fallow.flower.server.knowledge import check_told
 from fallow.flower.wire.arrays import MessageError, Named, flattened, from_bytes
-from fallow.flower.wire.messages import Outcome, Standing, from_records, updates_in
+from fallow.flower.wire.messages import Outcome, Query, Standing
+from fallow.flower.wire.records import from_records, updates_in
 from fallow.models.weights import Weights, all_finite
 from fallow.state import from_arrays, put_rows, take_rows, to_arrays
 
@@ -22,13 +24,14 @@ MOST = 2**31 - 1
 Answer = TypeVar("Answer", Standing, Outcome)
 
 
-def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
+def read_answer(kind: type[Answer], node: int, reply: Message, query: Query | None = None) -> Answer | None:
     """Returns what a node answered. If the node failed or the answer is not valid, logs it and returns None.
 
     Args:
         kind: What was asked for.
         node: Its id.
         reply: From the node.
+        query: What the answer answers, if it is a standing.
     """
     if reply.has_error():
         log(WARNING, "Node %s failed: %s", node, reply.error.reason)
@@ -37,6 +40,8 @@ def read_answer(kind: type[Answer], node: int, reply: Message) -> Answer | None:
         answer = from_records(kind, reply.content)
         if isinstance(answer, Standing):
             _check_standing(answer)
+            if query is not None and not answer.lacks_model:
+                check_told(answer, query)
     except FallowError as error:
         log(WARNING, "Refused: node %s: %s", node, error)
         return None

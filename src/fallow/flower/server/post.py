@@ -10,8 +10,10 @@ from flwr.supercore import log
 from fallow.flower.server.exchange import exchange
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.inbox import read_answer
+from fallow.flower.server.knowledge import agreeing, asks_of
 from fallow.flower.wire.arrays import to_bytes, version_of
-from fallow.flower.wire.messages import Order, Outcome, Query, Standing, to_records
+from fallow.flower.wire.messages import Order, Outcome, Query, Standing
+from fallow.flower.wire.records import to_records
 from fallow.policies import AnyPolicy, Starter, needs_of
 from fallow.state import take_rows, to_arrays
 
@@ -29,8 +31,8 @@ class Post:
 
     def __init__(self, policy: AnyPolicy, slots_per_epoch: int, reply_seconds: float, query_seconds: float) -> None:
         self.policy, self.slots_per_epoch = policy, slots_per_epoch
-        needs = needs_of(policy)
-        self.distance, self._ideal = needs.distance, needs.ideal
+        self._needs = needs = needs_of(policy)
+        self.distance, self._ideal, self._asks = needs.distance, needs.ideal, asks_of(needs)
         self.reply_seconds, self.query_seconds = reply_seconds, min(query_seconds, reply_seconds)
         self._has: dict[int, str] = {}  # the model that each node is known to have
         self._chosen: set[int] = set()  # nodes whose last order needed the model: only these show that they have it
@@ -58,7 +60,7 @@ class Post:
         for node in lacking:
             self._has.pop(node, None)
         standings |= self._ask(grid, federation, lacking)
-        return {node: standing for node, standing in standings.items() if not standing.lacks_model}
+        return agreeing(federation, {node: one for node, one in standings.items() if not one.lacks_model})
 
     def order(self, federation: Federation, client: int, *, selected: bool) -> Message:
         """Returns the message that lets a client live through this epoch.
@@ -82,6 +84,7 @@ class Post:
             policy=repr(self.policy) if starter else "",
             memory=to_bytes(to_arrays(own)) if starter else b"",
             slots_per_epoch=self.slots_per_epoch,
+            asks=self._asks,
         )
         federation.sent.order(client, federation.epoch, federation.weights)  # until it says that it began nothing
         self._chosen = self._chosen | {node} if selected else self._chosen - {node}
@@ -118,16 +121,25 @@ class Post:
     def _ask(self, grid: Grid, federation: Federation, nodes: set[int]) -> dict[int, Standing]:
         """Sends the query, and the model to those who must probe it and are not known to have it."""
         version = version_of(federation.model)
-        query = Query(federation.name, federation.epoch, version, self.distance, self._ideal)
+        query = Query(
+            federation=federation.name,
+            epoch=federation.epoch,
+            version=version,
+            distance=self.distance,
+            ideal=self._ideal,
+            asks=self._asks,
+            forecast_epochs=self._needs.forecast_epochs,
+            forecast_error=self._needs.forecast_error if self._needs.forecast_epochs else 0.0,
+        )
         bare, whole = to_records(query), to_records(query, federation.model)
-        get_model = {node for node in nodes if self.distance != "none" and self._has.get(node) != version}
+        get_model = {node for node in nodes if query.probes and self._has.get(node) != version}
         messages = [
             self._message(federation, whole if node in get_model else bare, node, MessageType.QUERY)
             for node in sorted(nodes)
         ]
         standings = {}
         for node, reply in sorted(exchange(grid, messages, self.query_seconds).items()):
-            standing = read_answer(Standing, node, reply)
+            standing = read_answer(Standing, node, reply, query)
             if standing is not None:
                 standings[node] = standing
                 if node in get_model:

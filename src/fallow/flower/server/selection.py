@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
 from fallow.flower.server.federation import Federation
+from fallow.flower.server.knowledge import gather
 from fallow.flower.wire.messages import Standing
-from fallow.policies import AnyPolicy, EpochView, Mask, checked_mask
+from fallow.policies import AnyPolicy, EpochView, Mask, checked_mask, needs_of
 from fallow.rng import Purpose, stream
 from fallow.state import put_rows, take_rows
 
@@ -54,6 +55,7 @@ def select(
         unsent=_column((one.unsent for one in present), np.bool_),
         distance=_column((one.distance for one in present), np.float32),
         delivered=frozen_copy(federation.delivered[who]),
+        known=gather(needs_of(policy), federation, who, present),
     )
     part = take_rows(federation.policy_state, who, clients)
     part, mask = policy.select(part, view, stream(seed, Purpose.SELECT, federation.epoch))

@@ -15,16 +15,17 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Result, Strategy
 from flwr.supercore import log
 
-from fallow.aggregation import AnyAggregation, Staleness, aggregate
+from fallow.aggregation import AnyAggregation, Staleness
 from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
+from fallow.flower.server.combination import columns, combine, note_participation
 from fallow.flower.server.exchange import exchange, wait_for_nodes
 from fallow.flower.server.federation import Federation, FederationDirectory, Row, begin_federation
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
-from fallow.flower.wire.arrays import from_array_record, named, to_array_record
+from fallow.flower.wire.arrays import from_array_record, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
 from fallow.storage.locks import lock
@@ -50,6 +51,7 @@ class FallowStrategy(Strategy):
         *,
         aggregation: AnyAggregation | None = None,
         staleness: Staleness | None = None,
+        average: float = 0.0,
         seed: int = 0,
         slots_per_epoch: int = 30,
         directory: Path | None = None,
@@ -64,6 +66,8 @@ class FallowStrategy(Strategy):
             policy: Who trains.
             aggregation: How updates make the next model; as in the paper by default.
             staleness: How much an update's weight shrinks with its age; not at all by default.
+            average: Share of a running mean of the iterates that each round keeps; the mean is scored and handed out,
+                while nodes train from the newest model. 0 is none.
             seed: Of the policy's draws.
             slots_per_epoch: S, for policies that count slots; if one decides slot by slot, nodes must have the same.
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
@@ -71,9 +75,14 @@ class FallowStrategy(Strategy):
             patience: Seconds that it waits; then it goes on with those who are there.
             reply_seconds: How long the outcome of an order is waited for; also the life of a message.
             query_seconds: How long the answer to a query is waited for, which is a forward pass at most.
+
+        Raises:
+            ConfigError: `average` is no share below 1.
         """
+        if not 0 <= average < 1:
+            raise ConfigError(f"FallowStrategy has average = {average}; it must be 0 or more, and less than 1.")
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
-        self.policy, self.staleness = policy, staleness or Constant()
+        self.policy, self.staleness, self.average = policy, staleness or Constant(), average
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
@@ -122,15 +131,14 @@ class FallowStrategy(Strategy):
     ) -> Result:
         federation = self._open(initial_arrays)
         self.summary()
-        result = Result(arrays=to_array_record(federation.model))
+        result = Result(arrays=to_array_record(federation.handed_out))
         if federation.epoch == 0 and evaluate_fn:
             self._score(evaluate_fn, 0, result)
         while federation.epoch < num_rounds:
             number = federation.epoch + 1
             log(INFO, "[ROUND %s/%s]", number, num_rounds)
             messages = self.configure_train(number, result.arrays, ConfigRecord(), grid)
-            _, metrics = self._aggregate(exchange(grid, list(messages), self.post.reply_seconds))
-            result.arrays = to_array_record(federation.model)
+            result.arrays, metrics = self._aggregate(exchange(grid, list(messages), self.post.reply_seconds))
             result.train_metrics_clientapp[number] = metrics
             if evaluate_fn:
                 self._score(evaluate_fn, number, result)
@@ -153,27 +161,27 @@ class FallowStrategy(Strategy):
             log(WARNING, "Refused: %s", sentence)
         federation.grow(self.policy, self.aggregation)
         by_client = {client: standings[node] for node, client in self._present.items()}
-        selected, self._distances = select(self.policy, federation, by_client, self.seed, self.slots_per_epoch)
+        self._selected, self._distances = select(self.policy, federation, by_client, self.seed, self.slots_per_epoch)
         who = np.array(sorted(by_client), dtype=np.intp)
         self._row = {
             "round": server_round,
             "connected": len(connected),
             "answered": len(who),
-            "selected": int(selected.sum()),
+            "selected": int(self._selected.sum()),
             "mean_battery": float(np.mean([by_client[i].battery for i in who])) if who.size else None,
         }
         orders = []
         for client in who.tolist():
-            waits = federation.waits_for(client, by_client[client])
-            if selected[client] or waits:
-                orders.append(self.post.order(federation, client, selected=bool(selected[client])))
+            waits, selected = federation.waits_for(client, by_client[client]), bool(self._selected[client])
+            if selected or waits:
+                orders.append(self.post.order(federation, client, selected=selected))
         self._row["orders"] = self._ordered = len(orders)
         return orders
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Returns the next model and the round's metrics. Errors of lost nodes are matched only in `start`."""
+        """Returns the model to hand out and the round's metrics. Errors of lost nodes are matched only in `start`."""
         return self._aggregate({reply.metadata.src_node_id: reply for reply in replies})
 
     def configure_evaluate(
@@ -191,13 +199,15 @@ class FallowStrategy(Strategy):
         federation = self._federation()
         log(INFO, "\t├── %s", self._description())
         log(INFO, "\t├── Federation %s, %s rounds done", federation.name, federation.epoch)
+        if needs_of(self.policy).label_mix:
+            log(WARNING, "\t├── %s asks nodes for the mix of their labels: that breaks their privacy", self.policy)
         log(INFO, "\t└── Kept in %s", self.directory or "memory only: it can't be resumed")
 
     def _open(self, initial_arrays: ArrayRecord) -> Federation:
         if self.directory is not None:
             self._kept = FederationDirectory(self.directory, self.policy, self.aggregation, self._description())
         found = self._kept.read() if self._kept else None
-        self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation)
+        self.federation = found or begin_federation(from_array_record(initial_arrays), self.aggregation, self.average)
         self._save()  # so that the nodes' memories keep their federation, even if the first round is cut short
         return self.federation
 
@@ -207,7 +217,9 @@ class FallowStrategy(Strategy):
         return self.federation
 
     def _description(self) -> str:
-        return f"policy {self.policy}, aggregation {self.aggregation}, staleness {self.staleness}, seed {self.seed}"
+        average = f", average {self.average}" if self.average else ""
+        rules = f"aggregation {self.aggregation}, staleness {self.staleness}{average}"
+        return f"policy {self.policy}, {rules}, seed {self.seed}"
 
     def _save(self) -> None:
         if self._kept is not None:
@@ -224,27 +236,15 @@ class FallowStrategy(Strategy):
         federation = self._federation()
         outcomes = self.post.outcomes(federation, self._present, replies)
         received, refused = take_in(federation, outcomes)
-        used = [update for update, _ in received if self.staleness.discount(update.staleness) > 0]
-        federation.aggregation_state, weights = aggregate(
-            self.aggregation, federation.aggregation_state, federation.weights, used, self.staleness
-        )
-        federation.model = named(weights, federation.model)
-        federation.delivered = delivered = np.zeros(federation.age.size, dtype=np.bool_)
-        delivered[[update.client for update in used]] = True
-        self._row |= {
-            "trained": sum(outcome.trained for outcome, _ in outcomes.values()),
-            "declined": sum(bool(outcome.declined) for outcome, _ in outcomes.values()),
-            "silent": self._ordered - len(outcomes),
-            "updates": len(used),
-            "late": sum(update.staleness > 0 for update in used),
-            "discarded": len(received) - len(used),
-            "refused": refused,
-            "train_loss": float(np.mean([loss for _, loss in received])) if received else None,
-        }
+        updates = [update for update, _ in received]
+        used = combine(federation, updates, self.policy, self.aggregation, self.staleness, self.average)
+        note_participation(federation, self._selected, used)
+        said = [outcome for outcome, _ in outcomes.values()]
+        self._row |= columns(said, self._ordered, [loss for _, loss in received], used, refused)
         if self.post.distance != "none":
             threshold = needs_of(self.policy).threshold
-            federation.age = next_version_age(federation.age, self._distances, threshold, delivered)
+            federation.age = next_version_age(federation.age, self._distances, threshold, federation.delivered)
             self._row["mean_age"] = float(federation.age.mean()) if federation.age.size else None
         metrics = MetricRecord()
         metrics.update({key: value for key, value in self._row.items() if isinstance(value, int | float)})
-        return to_array_record(federation.model), metrics
+        return to_array_record(federation.handed_out), metrics

@@ -1,4 +1,4 @@
-"""What the server and the nodes say to each other, and its form in Flower's records. Nothing here is pickled.
+"""What the server and the nodes say to each other; ``records.py`` has its form in Flower's records.
 
 A round is two exchanges. A *query* brings the model, if the node has to probe it and lacks it, and is answered by a
 *standing* without any weights. An *order* goes to those who are chosen or have something to send, and is answered by
@@ -6,15 +6,9 @@ an *outcome* with their updates.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_origin, get_type_hints
 
-from flwr.app import ConfigRecord, RecordDict
-
-from fallow.flower.wire.arrays import MessageError, Named, from_array_record, to_array_record
-
-FIELDS = "fallow"
-MODEL = "model"
-UPDATE = "update"
+OPTIONAL = {"optional": True}
+"""Marks a field that is left out of a message that has no use for it: it is as small as it was before the field was."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +21,9 @@ class Query:
         version: Of the global model.
         distance: What to measure: "features" (Eq. 5), "parameters" (Eq. 2), or "none".
         ideal: Whether time and energy are set aside (a policy that is a bound).
+        asks: What else the policy declares that it needs of a node: names out of `TOLD`.
+        forecast_epochs: H, where a forecast is asked for: for how many epochs, this one included.
+        forecast_error: The relative error that the policy states of the forecast.
     """
 
     federation: str
@@ -34,11 +31,21 @@ class Query:
     version: str
     distance: str
     ideal: bool
+    asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
+    forecast_epochs: int = field(default=0, metadata=OPTIONAL)
+    forecast_error: float = field(default=0.0, metadata=OPTIONAL)
+
+    @property
+    def probes(self) -> bool:
+        """Whether the node looks at the new model before it answers, and pays for that."""
+        return self.distance != "none" or "probe_loss" in self.asks
 
 
 @dataclass(frozen=True)
 class Standing:
     """How a node stands in the first slot of a round, after harvest and uploads.
+
+    The lists from `probe_loss` on are empty unless the query asks for them, and NaN where the node does not know.
 
     Attributes:
         identity: Who it is; its own name, whatever Flower calls the node.
@@ -52,6 +59,12 @@ class Standing:
         unsent: With a finished update that waits for energy to be sent.
         paid_for: Start slots of updates that are paid for and that the server may not have.
         distance: M_i, or NaN where it was not asked for or could not be paid.
+        probe_loss: The mean loss of the probe batch under w(t), one number; NaN if the probe could not be paid.
+        training_loss: The root mean square of the samples' losses in the last training, one number.
+        mean_harvest: Units harvested a slot so far, one number.
+        forecast: Units expected in the rest of this epoch and in those that follow, H numbers.
+        label_mix: The share of each class in the node's samples, K numbers; breaks the privacy that FL promises.
+        moments: h_i, F numbers.
     """
 
     identity: str
@@ -65,6 +78,12 @@ class Standing:
     unsent: bool = False
     paid_for: list[int] = field(default_factory=list)
     distance: float = float("nan")
+    probe_loss: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    training_loss: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    mean_harvest: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    forecast: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    label_mix: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    moments: list[float] = field(default_factory=list, metadata=OPTIONAL)
 
     def waits(self, received: int) -> bool:
         """Returns whether something of it is on its way: a training, an unsent update, or one that is paid for.
@@ -73,6 +92,10 @@ class Standing:
             received: The start slot of the newest update that the server has from it; −1 for none.
         """
         return self.training or self.unsent or any(slot > received for slot in self.paid_for)
+
+
+TOLD = ("probe_loss", "training_loss", "mean_harvest", "forecast", "label_mix", "moments")
+"""What a node tells only where a policy asks for it, by the names that it has in a standing and in `Known`."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +113,7 @@ class Order:
         policy: The policy in words, if it decides slot by slot who starts; else empty.
         memory: Then the policy's memory of this client, as safetensors.
         slots_per_epoch: S, as the policy counts; then the node must have the same S.
+        asks: As in the query.
     """
 
     federation: str
@@ -102,6 +126,12 @@ class Order:
     policy: str = ""
     memory: bytes = b""
     slots_per_epoch: int = 0
+    asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
+
+    @property
+    def probes(self) -> bool:
+        """Whether the node looks at new models, and pays for that."""
+        return self.distance != "none" or "probe_loss" in self.asks
 
 
 @dataclass(frozen=True)
@@ -129,71 +159,3 @@ class Outcome:
     epochs: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     memory: bytes = b""
-
-
-Said = TypeVar("Said", Query, Standing, Order, Outcome)
-
-
-def to_records(said: Query | Standing | Order | Outcome, model: Named | None = None, *updates: Named) -> RecordDict:
-    """Returns the content of a message, as Flower's records.
-
-    Args:
-        said: What is said.
-        model: The global model, if it goes along.
-        *updates: The models that were trained, one for each of an outcome's slots.
-    """
-    records = RecordDict({FIELDS: ConfigRecord(dict(vars(said)))})
-    if model is not None:
-        records[MODEL] = to_array_record(model)
-    for number, update in enumerate(updates):
-        records[f"{UPDATE}-{number}"] = to_array_record(update)
-    return records
-
-
-def from_records(kind: type[Said], records: RecordDict) -> Said:
-    """Returns what a message says.
-
-    Args:
-        kind: What it should be.
-        records: Of the message.
-
-    Raises:
-        MessageError: A field is missing, unknown, or of another type.
-    """
-    if FIELDS not in records.config_records:
-        raise MessageError(f"A message has no record '{FIELDS}'; it does not come from Fallow.")
-    given: dict[str, Any] = dict(records.config_records[FIELDS])
-    wanted = get_type_hints(kind)
-    if given.keys() != wanted.keys():
-        raise MessageError(f"A {kind.__name__.lower()} has the fields {sorted(given)}, not {sorted(wanted)}.")
-    for name, hint in wanted.items():
-        value, plain = given[name], get_origin(hint) or hint
-        items = value if isinstance(value, list) else []
-        if type(value) is not plain or any(type(item) is not hint.__args__[0] for item in items):
-            raise MessageError(f"A {kind.__name__.lower()} has {name} = {value!r}, which is no {hint}.")
-    return kind(**given)
-
-
-def model_in(records: RecordDict) -> Named | None:
-    """Returns the global model that came with a message; None if there is none.
-
-    Args:
-        records: Of the message.
-    """
-    return from_array_record(records.array_records[MODEL]) if MODEL in records.array_records else None
-
-
-def updates_in(records: RecordDict, count: int) -> list[Named]:
-    """Returns the trained models that came with a message.
-
-    Args:
-        records: Of the message.
-        count: How many there should be.
-
-    Raises:
-        MessageError: There are fewer, or their bytes are no arrays.
-    """
-    names = [f"{UPDATE}-{number}" for number in range(count)]
-    if not set(names) <= set(records.array_records):
-        raise MessageError(f"An outcome announces {count} updates and brings {len(records.array_records)}.")
-    return [from_array_record(records.array_records[name]) for name in names]
