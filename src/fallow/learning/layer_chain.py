@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from fallow.learning.network import Network
 from fallow.learning.passes import Passes
-from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, as_groups, by_client, can_stack
+from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, by_client, can_stack, image_buffer
 
 Layers = list[tuple[str, nn.Module]]
 
@@ -31,6 +31,7 @@ class ChainStack:
         self.paths = [path for path, _ in layers]
         self.layers: list[StackedLayer] = []
         shape = network.input_shape
+        self.images = image_buffer(like, batch, clients, shape) if len(shape) == 3 else None
         for _, layer in layers:
             self.layers.append(STACKED[type(layer)](layer, clients, shape, batch, like))
             shape = self.layers[-1].shape
@@ -46,8 +47,10 @@ class ChainStack:
     ) -> Passes:
         """See ``stacked.Stack``."""
         parameters = self._by_layer(self.network.views(weights.to(self.dtype)))
-        x = inputs.to(self.dtype)
-        x = as_groups(x) if x.dim() == 5 else x.contiguous()
+        x = inputs.to(self.dtype).contiguous()
+        if self.images is not None:
+            by_client(self.images, len(weights)).copy_(inputs)
+            x = self.images
         features = None
         for k, layer in enumerate(self.layers):
             x = layer.forward(x, parameters[k])

@@ -3,6 +3,9 @@
 Before they are flattened, activations have shape (batch, C·channels, height, width) in the memory format "channels
 last": a convolution of C clients is one grouped convolution, a group a client, and a pool sees the channels of all
 clients side by side. After that they have shape (C, batch, units), and a product is one batched matrix product.
+
+Results go into buffers that are kept. New memory for each of them would be handed out page by page by the system, which
+takes longer than the arithmetic of a small network.
 """
 
 import math
@@ -53,33 +56,36 @@ class Conv:
         self.padding = [int(layer.padding[0]), int(layer.padding[1])]
         sizes = zip(shape[1:], layer.kernel_size, self.stride, self.padding, strict=True)
         self.shape = (layer.out_channels, *((size + 2 * pad - kernel) // step + 1 for size, kernel, step, pad in sizes))
-        self.input = self.weight = like
+        self.input = like
+        self.output = image_buffer(like, batch, clients, self.shape)
+        self.weight = channels_last(like.new_empty(clients * layer.out_channels, shape[0], *layer.kernel_size))
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
-        self.input, self.weight = x, channels_last(parameters["weight"].flatten(0, 1))
+        self.input = x
+        self.weight.copy_(parameters["weight"].flatten(0, 1))
         bias = parameters["bias"].flatten() if "bias" in parameters else None
-        return torch.conv2d(x, self.weight, bias, self.stride, self.padding, groups=self.clients)
+        # Copied, because a convolution can't write into a buffer; what it returned is free again at once.
+        return self.output.copy_(torch.conv2d(x, self.weight, bias, self.stride, self.padding, groups=self.clients))
 
     def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
-        wanted = [need_dx, True, "bias" in parameters]
-        dx, weight, bias = torch.ops.aten.convolution_backward(
+        dx, weight, _ = torch.ops.aten.convolution_backward(
             dy,
             self.input,
             self.weight,
-            [self.weight.shape[0]],
+            None,
             self.stride,
             self.padding,
             [1, 1],
             False,
             [0, 0],
             self.clients,
-            wanted,
+            [need_dx, True, False],
         )
         gradients["weight"].copy_(weight.view(gradients["weight"].shape))
-        if bias is not None:
-            gradients["bias"].copy_(bias.view(gradients["bias"].shape))
+        if "bias" in parameters:
+            torch.sum(dy, (0, 2, 3), out=gradients["bias"].flatten())
         return dx if need_dx else dy
 
 
@@ -136,19 +142,23 @@ class MaxPool:
         self.options = (*(_pair(value) for value in window), layer.ceil_mode)
         small, _ = torch.ops.aten.max_pool2d_with_indices(like.new_zeros(1, *shape), *self.options)
         self.shape = tuple(small.shape[1:])
-        self.input = self.where = like
+        self.input = like
+        self.output = image_buffer(like, batch, clients, self.shape)
+        self.where = torch.empty_like(self.output, dtype=torch.int64)
+        self.d_input = image_buffer(like, batch, clients, shape)
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
         self.input = x
-        output: Tensor
-        output, self.where = torch.ops.aten.max_pool2d_with_indices(x, *self.options)
-        return output
+        torch.ops.aten.max_pool2d_with_indices.out(x, *self.options, out=self.output, indices=self.where)
+        return self.output
 
     def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
-        dx: Tensor = torch.ops.aten.max_pool2d_with_indices_backward(dy, self.input, *self.options, self.where)
-        return dx
+        torch.ops.aten.max_pool2d_with_indices_backward.grad_input(
+            dy, self.input, *self.options, self.where, grad_input=self.d_input
+        )
+        return self.d_input
 
 
 class Flatten:
@@ -156,16 +166,20 @@ class Flatten:
 
     def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
         self.images = len(shape) == 3
-        self.clients, self.input_shape = clients, shape
         self.shape = (math.prod(shape),)
+        if self.images:
+            self.output = like.new_empty(clients, batch, *shape)
+            self.d_input = image_buffer(like, batch, clients, shape)
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
-        return by_client(x, self.clients).flatten(2) if self.images else x
+        return self.output.copy_(by_client(x, len(self.output))).flatten(2) if self.images else x
 
     def backward(self, dy: Tensor, parameters: Parameters, gradients: Parameters, need_dx: bool) -> Tensor:
         """See ``StackedLayer``."""
-        return as_groups(dy.view(*dy.shape[:2], *self.input_shape)) if self.images else dy
+        if self.images:
+            by_client(self.d_input, len(self.output)).copy_(dy.view(self.output.shape))
+        return self.d_input if self.images else dy
 
 
 STACKED: dict[type, type] = {
@@ -202,11 +216,11 @@ def channels_last(x: Tensor) -> Tensor:
     return x.contiguous(memory_format=torch.channels_last)
 
 
-def as_groups(x: Tensor) -> Tensor:
-    """Returns images of clients, shape (C, batch, channels, …), as groups of channels, (batch, C·channels, …)."""
-    return channels_last(x.transpose(0, 1).flatten(1, 2))
+def image_buffer(like: Tensor, batch: int, clients: int, shape: tuple[int, ...]) -> Tensor:
+    """Returns a buffer for images of one shape, shape (batch, C·channels, height, width), channels last."""
+    return channels_last(like.new_empty(batch, clients * shape[0], *shape[1:]))
 
 
 def by_client(x: Tensor, clients: int) -> Tensor:
-    """Returns groups of channels, shape (batch, C·channels, …), as images of clients, (C, batch, channels, …)."""
-    return x.reshape(len(x), clients, -1, *x.shape[2:]).transpose(0, 1)
+    """Returns a view of images, shape (batch, C·channels, …), by client, shape (C, batch, channels, …)."""
+    return x.view(len(x), clients, -1, *x.shape[2:]).transpose(0, 1)
