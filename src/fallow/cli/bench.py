@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from fallow.cli.screen import Json, console, errors, print_json, words_aside
+from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.cli.sweep import DryRun, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.errors import ConfigError
 from fallow.experiment.settings import override
@@ -108,22 +108,24 @@ def _make_references(planned: BenchPlan, workers: int, *, as_json: bool) -> None
 
 
 def _show(result: Bench) -> None:
-    console.print(_table("F1, mean ± deviation over seeds; * was entered", result.cells()))
-    console.print(_table("Energy, units", result.cells("energy")))
+    _print("F1, mean ± deviation over seeds; * was entered", result.cells())
+    _print("Energy, units", result.cells("energy"))
     for name in result.entrants:
         cells = result.difference_cells(name)
         if cells[1]:
-            console.print(_table("F1, paired differences with 95 % intervals", cells))
+            _print("F1, paired differences with 95 % intervals", cells)
 
 
-def _table(title: str, cells: Cells) -> Table:
+def _print(title: str, cells: Cells) -> None:
+    """Prints cells as one table, or as several if the screen is too narrow for one."""
     headings, rows = cells
-    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="right" if place else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+    for places in share_columns([headings, *rows], words=1, width=console.width):
+        table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+        for place in places:
+            table.add_column(escape(headings[place]), justify="right" if place else "left", no_wrap=True)
+        for row in rows:
+            table.add_row(*(escape(row[place]) for place in places))
+        console.print(table)
 
 
 def _as_document(result: Bench, page: Path | None) -> dict[str, Any]:
