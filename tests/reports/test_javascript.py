@@ -32,7 +32,7 @@ def test_the_scripts_and_styles_of_the_page_are_in_shape(biome: Path) -> None:
     [
         ("unheardOf();", "correctness/noUndeclaredVariables"),
         ("function idle() {}", "correctness/noUnusedVariables"),
-        ("function half(some, other) { return some; }\nat(half);", "correctness/noUnusedFunctionParameters"),
+        ("function firstOf(some, other) { return some; }\nat(firstOf);", "correctness/noUnusedFunctionParameters"),
         ("for (const at of [1]) say(at);", "suspicious/noShadow"),
         ("if (say(1) == 1) hideTip();", "suspicious/noDoubleEquals"),
     ],
