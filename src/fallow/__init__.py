@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.experiment import Experiment as Experiment
+    from fallow.planning.plan import plan as plan
     from fallow.policies.check import check_policy as check_policy
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume
@@ -45,6 +46,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "load": "fallow.study.load",
         "models": "fallow.models",
         "objectives": "fallow.objectives",
+        "plan": "fallow.planning.plan",
         "policies": "fallow.policies",
         "report": "fallow.reports.output",
         "resume": "fallow.runs.execute",
