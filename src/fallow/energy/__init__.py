@@ -2,8 +2,9 @@
 
 from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
+from fallow.energy.checks import check_batteries, check_reserve
 from fallow.energy.harvest import prepare_harvest
-from fallow.energy.physics import Physics, check_batteries, check_reserve
+from fallow.energy.physics import Physics
 from fallow.energy.scale import Scale
 from fallow.energy.trace import Trace
 

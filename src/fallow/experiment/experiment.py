@@ -271,9 +271,14 @@ class Experiment(BaseModel):
                 f"policy.k = {k} is more than clients = {self.clients}; set policy.k to at most {self.clients}."
             )
         check_sizes(self.data.sizes, self.clients, self.data.samples_per_client, self.build("data", "partition"))
-        check_batteries(physics, self.cost.transmit, self.cost.probe)
-        if self.epochs * self.slots_per_epoch + int(physics.train_cost.max()) > MOST_SLOTS:
+        check_batteries(physics, self.cost.probe)
+        if self.epochs * self.slots_per_epoch + _longest(physics) > MOST_SLOTS:
             raise ConfigError(
                 f"epochs × slots_per_epoch = {self.epochs * self.slots_per_epoch} slots are too many; a run has at "
                 f"most {MOST_SLOTS}."
             )
+
+
+def _longest(physics: Physics) -> int:
+    """Returns the slots of the longest training with its upload: so far beyond the run's end may one of them reach."""
+    return int(physics.train_slots.max()) + int(physics.transmit_slots.max())

@@ -38,7 +38,7 @@ class _Parts:
         self.test = _samples(dataset, dataset.x_test, dataset.y_test)
         self.shards = split(self.experiment, dataset)
         self.policy = self.experiment.build("policy")
-        self.steps = self.experiment.build_physics(self.policy).train_cost
+        self.steps = self.experiment.build_physics(self.policy).train_slots
         self._batteries: dict[int, Emulated] = {}
 
     def battery(self, number: int) -> Emulated:
