@@ -11,8 +11,10 @@ from fallow.planning.node import Node
 from fallow.planning.search import Tried, meets
 from fallow.planning.weather import STEPS, Weather
 
-MONTHS = ("January", "February", "March", "April", "May", "June")
-MONTHS += ("July", "August", "September", "October", "November", "December")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 YEAR = "year"
 LOW, HIGH = 5, 95
 """Percentiles over the years, between which nine of ten lie."""

@@ -23,7 +23,8 @@ class Books:
 
     Attributes:
         entries: Units by what became of them, and "harvested", each of shape (years, 12), int64.
-        short: Slots in which the device was not at work, and at whose end it could not pay for its next act, shape (years, 12).
+        short: Slots in which the device was not at work, and at whose end it could not pay for its next act, shape
+            (years, 12), int64.
         asleep: Slots in which it slept, shape (years, 12), int64.
         uploads: Updates received, shape (years, 12), int64.
         slots: Slots of each month, shape (12,), int64.

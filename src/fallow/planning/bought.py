@@ -67,11 +67,10 @@ class Scores:
             (0.6, None)
         """
         first, last = float(self.trainings[0]), float(self.trainings[-1])
-        numbers: list[float | None] = [None, None, None]
-        if first <= trainings_per_round <= last:
-            found = [float(np.interp(trainings_per_round, self.trainings, line)) for line in self.f1]
-            numbers = [None if np.isnan(each) else each for each in found]
-        return Bought(self.policy, trainings_per_round, *numbers, first, last, self.runs)
+        inside = first <= trainings_per_round <= last
+        found = [float(np.interp(trainings_per_round, self.trainings, line)) for line in self.f1]
+        f1, low, high = (each if inside and not np.isnan(each) else None for each in found)
+        return Bought(self.policy, trainings_per_round, f1, low, high, first, last, self.runs)
 
 
 def read_scores(directory: Path | str) -> tuple[Scores, ...]:

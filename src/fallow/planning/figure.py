@@ -1,6 +1,6 @@
 """The picture of a plan: trainings by month, where the energy went, sizes that grant the wish, and what they buy."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WISH = {"color": "0.35", "linewidth": 1.0, "linestyle": (0, (4, 2))}
+WISH: Any = {"color": "0.35", "linewidth": 1.0, "linestyle": (0, (4, 2))}
 
 
 def draw_plan(plan: Plan) -> "Figure":
@@ -79,10 +79,9 @@ def _draw_energy(axes: "Axes", plan: Plan) -> None:
 def _draw_curve(axes: "Axes", plan: Plan) -> None:
     points = [(point.panel, point.battery_joules) for point in plan.curve_points if point.battery_joules is not None]
     if points:
-        axes.plot(*zip(*points, strict=True), color=COLOURS[0], marker="o", markersize=3.5, linewidth=1.4)
-        axes.fill_between(
-            *zip(*points, strict=True), y2=max(battery for _, battery in points), color=COLOURS[0], alpha=0.1
-        )
+        panels, batteries = np.array(points).T
+        axes.plot(panels, batteries, color=COLOURS[0], marker="o", markersize=3.5, linewidth=1.4)
+        axes.fill_between(panels, batteries, batteries.max(), color=COLOURS[0], alpha=0.1)
     else:
         axes.text(0.5, 0.5, "no size that was tried", ha="center", transform=axes.transAxes)
     axes.plot(1.0, plan.node.device.capacity_joules, "x", color=COLOURS[1], markersize=7, label="as given")
@@ -139,13 +138,13 @@ def _draw_batteries(axes: "Axes", plan: Plan) -> None:
 def _draw_bought(axes: "Axes", plan: Plan) -> None:
     own = _own_panel(plan)
     for number, policy in enumerate(each.policy for each in plan.bought):
-        found = [(one.battery_joules, one.bought[number]) for one in own if one.bought[number].f1 is not None]
+        found = [(one.battery_joules, one.bought[number]) for one in own]
+        sizes, f1, low, high = np.array(
+            [(size, each.f1, each.low, each.high) for size, each in found], dtype=np.float64
+        ).T
         colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
-        sizes = [size for size, _ in found]
-        axes.plot(sizes, [each.f1 for _, each in found], color=colour, linestyle=dashes, linewidth=1.4, label=policy)
-        spread = [(size, each.low, each.high) for size, each in found if each.low is not None]
-        if spread:
-            axes.fill_between(*map(list, zip(*spread, strict=True)), color=colour, alpha=0.15, linewidth=0)
+        axes.plot(sizes, f1, color=colour, linestyle=dashes, linewidth=1.4, label=policy)  # nothing where it is NaN
+        axes.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
     axes.axvline(plan.node.device.capacity_joules, **WISH)
     _use_logarithms(axes)
     axes.set_xlabel("battery (J), with the given panel")

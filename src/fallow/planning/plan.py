@@ -65,7 +65,7 @@ def plan(
     Examples:
         >>> found = plan(
         ...     device={"train_joules": 20.0, "transmit_joules": 1.0, "capacity_joules": 25.0},
-        ...     energy={"model": "bernoulli", "p": 0.5}, unit_joules=1.0, trainings_per_day=0.5, years=2, progress=False)
+        ...     energy={"model": "bernoulli", "p": 0.5}, unit_joules=1.0, trainings_per_day=0.5, years=2)
         >>> found.met
         True
     """

@@ -46,7 +46,7 @@ def describe_answer(
             f"times the panel; {_why(node, costs, weather, sizes)}."
         )
         return first, reached
-    return first, _battery_sentence(node, wish, battery), _panel_sentence(node, wish, panel)
+    return first, _battery_sentence(node, wish, battery), _panel_sentence(wish, panel)
 
 
 def joules_in_words(joules: float) -> str:
@@ -82,7 +82,7 @@ def _battery_sentence(node: Node, wish: str, battery: Smallest) -> str:
     return f"The smallest battery for {wish} with the given panel stores {joules_in_words(battery.size)}{below}."
 
 
-def _panel_sentence(node: Node, wish: str, panel: Smallest) -> str:
+def _panel_sentence(wish: str, panel: Smallest) -> str:
     if panel.size is None:
         return (
             f"No panel that was tried, up to {panel.too_small:g} times the given one, grants {wish} with the given "
@@ -98,8 +98,8 @@ def _why(node: Node, costs: Costs, weather: Weather, sizes: Sizes) -> str:
     largest = float(sizes.batteries.max())
     if largest * (1 - device.cutoff) < device.train_joules:
         return (
-            f"none can hold one training of {joules_in_words(device.train_joules)} above its cut-off, so the device can "
-            "never train"
+            f"none can hold one training of {joules_in_words(device.train_joules)} above its cut-off, so the device "
+            "can never train"
         )
     fitting = costs.most_trainings_a_day * node.policy.selected
     if fitting < wish:

@@ -132,7 +132,8 @@ class Plan:
     def _repr_html_(self) -> str:
         """Returns the answer and the months, for notebooks."""
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
-        return sentences + self.months.round(3).to_html(index=False)
+        months: str = self.months.round(3).to_html(index=False)
+        return sentences + months
 
 
 def describe_candidates(node: Node, tried: Tried, scores: Sequence[Scores], round_days: float) -> tuple[Candidate, ...]:

@@ -106,7 +106,8 @@ def search(
     Returns:
         All that were tried, the given device first; and the lives of the first round, with the books of the device.
     """
-    panels, batteries = (each.ravel() for each in np.meshgrid(sizes.panels, sizes.batteries, indexing="ij"))
+    panels = np.repeat(sizes.panels, sizes.batteries.size)
+    batteries = np.tile(sizes.batteries, sizes.panels.size)
     given = (panels == STEPS) & (batteries == node.device.capacity_joules)
     order = np.argsort(~given, kind="stable")
     first = Candidates(batteries[order], panels[order])
@@ -139,8 +140,10 @@ def _judge(node: Node, weather: Weather, candidates: Candidates, lives: Lives) -
 
 
 def _between(node: Node, tried: Tried, sizes: Sizes) -> Candidates:
-    """Returns sizes between one that falls short and the next that grants the wish: batteries for each panel, and panels
-    for the given battery. A list is not refined: what is not on it can't be had.
+    """Returns sizes between one that falls short and the next that grants the wish.
+
+    They are batteries for each panel, and panels for the given battery. A list is not refined: what is not on it can't
+    be had.
     """
     good = meets(node, tried.reached)
     batteries: list[NDArray[np.float64]] = []

@@ -141,7 +141,8 @@ def build_physics(node: Node, costs: Costs, batteries: NDArray[np.float64]) -> P
     capacity = np.floor(batteries / unit * (1 + ALMOST)).astype(np.int32)
 
     def share(of_battery: float) -> NDArray[np.int32]:
-        return np.ceil(capacity * of_battery * (1 - ALMOST)).astype(np.int32)
+        units: NDArray[np.int32] = np.ceil(capacity * of_battery * (1 - ALMOST)).astype(np.int32)
+        return units
 
     discharge = share_a_slot(np.full(1, device.self_discharge), node.slot_seconds)
     return Physics(

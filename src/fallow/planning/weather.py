@@ -39,12 +39,12 @@ class Weather:
     @property
     def years(self) -> int:
         """How many years there are."""
-        return self.units.shape[1]
+        return int(self.units.shape[1])
 
     @property
     def month_days(self) -> NDArray[np.float64]:
         """Days of a year that count for each month, shape (12,), float64; those of whole rounds."""
-        return np.bincount(self.months, minlength=len(MONTH_DAYS)) * self.round_days
+        return np.multiply(np.bincount(self.months, minlength=len(MONTH_DAYS)), self.round_days, dtype=np.float64)
 
     def ends_month(self, number: int) -> bool:
         """Returns whether a round is a month's last, or the year's.
