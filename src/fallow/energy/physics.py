@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
+from fallow.energy.devices.classes import over_clients
 from fallow.errors import ConfigError
 
 
@@ -58,16 +59,17 @@ class Physics:
             >>> physics.clients, physics.transmit_cost
             (20, 1)
         """
+        table = over_clients(table)
         battery, cost = table["battery"], table["cost"]
 
-        def over_clients(name: str, value: Any) -> NDArray[np.int32]:
+        def as_array(name: str, value: Any) -> NDArray[np.int32]:
             return per_client(name, value, table["clients"], np.int32)
 
         return cls(
             slots_per_epoch=table["slots_per_epoch"],
-            capacity=over_clients("battery.capacity", battery["capacity"]),
-            initial=over_clients("battery.initial", battery["initial"]),
-            train_cost=over_clients("cost.train", cost["train"]),
+            capacity=as_array("battery.capacity", battery["capacity"]),
+            initial=as_array("battery.initial", battery["initial"]),
+            train_cost=as_array("cost.train", cost["train"]),
             transmit_cost=cost["transmit"],
             probe_cost=cost["probe"] if probes else 0,
             starts_per_epoch=table["starts_per_epoch"],

@@ -23,7 +23,8 @@ def assign_classes(shares: Sequence[float], clients: int) -> NDArray[np.intp]:
     """Returns the class of each client, shape (N,), intp: contiguous blocks in the order of the shares.
 
     Args:
-        shares: Of each class, at least one above 0; only their proportions count. The largest remainders are rounded up.
+        shares: Of each class, at least one above 0; only their proportions count, and the largest remainders are
+            rounded up.
         clients: N.
 
     Examples:
@@ -115,6 +116,6 @@ def check_shares(names: Sequence[str], shares: Sequence[float], clients: int) ->
     for name, share, count in zip(names, shares, counts, strict=True):
         if share and not count:
             raise ConfigError(
-                f"The device class '{name}' with share = {share:g} of {sum(shares):g} gets none of the {clients} clients; "
-                "raise its share or the clients, or remove it."
+                f"The device class '{name}' with share = {share:g} of {sum(shares):g} gets none of the {clients} "
+                "clients; raise its share or the clients, or remove it."
             )

@@ -63,9 +63,10 @@ def as_units(physical: Mapping[str, float], scale: Scale, what: str) -> dict[str
             number = _quotient(value, scale.unit_joules)
             units[name] = math.floor(number) if name in HELD else math.ceil(number)
         if units[name] > MOST_UNITS:
+            of_what, larger = ("slots", "slot_seconds") if key in SECONDS else ("units", "unit_joules")
             raise ConfigError(
-                f"{what} has {key} = {value:g}, which is {units[name]:.3g} {'slots' if key in SECONDS else 'units'}, and "
-                f"there may be {MOST_UNITS} at most; raise {'slot_seconds' if key in SECONDS else 'unit_joules'}."
+                f"{what} has {key} = {value:g}, which is {units[name]:.3g} {of_what}, and there may be {MOST_UNITS} at "
+                f"most; raise {larger}."
             )
     return units
 
