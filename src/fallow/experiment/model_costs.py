@@ -56,17 +56,13 @@ _known: dict[str, ModelCosts] = {}
 
 
 def _measure(model: Model, data: Any, seed: int, clients: int, wanted: int) -> ModelCosts:
-    import torch  # takes seconds to load: only for those who need it
-    from torch.utils.flop_counter import FlopCounterMode
-
-    from fallow.learning.network import build_network
+    from fallow.learning.network import build_network  # loads PyTorch, which takes seconds
+    from fallow.learning.operations import forward_flops
 
     dataset = data.load(seed)
     network = build_network(model, dataset.x.shape[1:], dataset.classes, seed)
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        network.module(torch.zeros(1, *dataset.x.shape[1:]))
     return ModelCosts(
         update_bytes=BYTES_A_NUMBER * network.size,
-        forward_flops=int(counter.get_total_flops()),
+        forward_flops=forward_flops(network),
         samples=samples_per_client(wanted, len(dataset.y), clients),
     )
