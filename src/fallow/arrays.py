@@ -1,4 +1,4 @@
-"""Arrays over clients: settings given once or per client, shares as whole numbers, views that can't be written to."""
+"""Arrays over clients: settings given once or per client, and views that can't be written to."""
 
 from typing import TypeVar
 
@@ -41,24 +41,3 @@ def frozen_copy(array: NDArray[Scalar]) -> NDArray[Scalar]:
     copy = array.copy()
     copy.flags.writeable = False
     return copy
-
-
-def apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Returns whole numbers in proportion to shares, with an exact sum: the largest remainders are rounded up.
-
-    Args:
-        shares: Of the whole, shape (N,), float64, with the sum 1.
-        total: The sum.
-
-    Returns:
-        Shape (N,), int64. Of equal remainders, the first are rounded up.
-
-    Examples:
-        >>> apportion(np.array([0.5, 0.26, 0.24]), total=10)
-        array([5, 3, 2])
-    """
-    exact = shares * total
-    whole = np.floor(exact).astype(np.int64)
-    left = total - int(whole.sum())
-    whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
-    return whole

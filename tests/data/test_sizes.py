@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fallow import data
-from fallow.arrays import apportion
 from fallow.data.from_arrays import dataset_from_arrays
-from fallow.data.sizes import draw_sizes
+from fallow.data.sizes import apportion, draw_sizes
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.rng import Purpose, stream

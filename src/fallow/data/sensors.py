@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.arrays import apportion
 from fallow.data.dataset import Dataset
 from fallow.data.from_arrays import channel_statistics
+from fallow.data.sizes import apportion
 from fallow.errors import ConfigError
 from fallow.rng import Purpose, stream
 

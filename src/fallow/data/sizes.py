@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.arrays import apportion
 from fallow.data.partitions.natural import Natural
 from fallow.energy.devices.classes import classes_in
 from fallow.errors import ConfigError
@@ -95,6 +94,27 @@ def draw_sizes(sizes: Sizes, clients: int, mean: int, seed: int, spread: float =
     logarithm = spread * stream(seed, Purpose.SIZES).standard_normal(clients)
     share = np.exp(logarithm - logarithm.max())  # minus the largest, so that nothing overflows
     return 1 + apportion(share / share.sum(), clients * (mean - 1))
+
+
+def apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+    """Returns whole numbers in proportion to shares, with an exact sum: the largest remainders are rounded up.
+
+    Args:
+        shares: Of the whole, shape (N,), float64, with the sum 1.
+        total: The sum.
+
+    Returns:
+        Shape (N,), int64. Of equal remainders, the first are rounded up.
+
+    Examples:
+        >>> apportion(np.array([0.5, 0.26, 0.24]), total=10)
+        array([5, 3, 2])
+    """
+    exact = shares * total
+    whole = np.floor(exact).astype(np.int64)
+    left = total - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
+    return whole
 
 
 def sizes_by_class(table: Mapping[str, Any]) -> Sizes:

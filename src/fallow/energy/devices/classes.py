@@ -6,7 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.arrays import apportion, per_client
+from fallow.arrays import per_client
+from fallow.energy.groups import group_sizes
 from fallow.errors import ConfigError
 
 SECTION_KEYS: Final = {
@@ -31,8 +32,7 @@ def assign_classes(shares: Sequence[float], clients: int) -> NDArray[np.intp]:
         >>> assign_classes([0.5, 0.3, 0.2], clients=7).tolist()
         [0, 0, 0, 0, 1, 1, 2]
     """
-    weights = np.asarray(shares, dtype=np.float64)
-    return np.repeat(np.arange(weights.size), apportion(weights / weights.sum(), clients))
+    return np.repeat(np.arange(len(shares)), group_sizes(shares, clients))
 
 
 def classes_in(table: Mapping[str, Any]) -> NDArray[np.intp] | None:
