@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from fallow.energy.mix import names_in
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES, as_table
 from fallow.experiment.sections import SECTIONS, Choosing
@@ -83,7 +84,9 @@ def bound_to_process(experiment: "Experiment") -> str | None:
         True
     """
     chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
-    chosen += [device.energy.model for device in experiment.device if device.energy is not None]
+    for energy in (experiment.energy, *(device.energy for device in experiment.device)):
+        if energy is not None:
+            chosen += names_in(energy.model, energy.options)
     return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
 
 
