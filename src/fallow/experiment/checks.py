@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from fallow.data.sizes import check_sizes, sizes_by_class
 from fallow.energy import Physics, check_batteries, check_reserve
-from fallow.energy.devices.classes import check_shares
+from fallow.energy.devices.classes import check_shares, over_clients
 from fallow.errors import ConfigError
 from fallow.policies import Reserve, Reserving
 from fallow.trackers import build_trackers
@@ -40,7 +40,7 @@ def check_together(experiment: "Experiment") -> None:
             f"policy.k = {k} is more than clients = {experiment.clients}; set policy.k to at most {experiment.clients}."
         )
     _check_sizes(experiment)
-    check_batteries(physics, experiment.cost.transmit, experiment.cost.probe)
+    check_batteries(physics, over_clients(experiment.table())["cost"]["probe"])
     _check_length(experiment, physics)
 
 
@@ -51,7 +51,9 @@ def _check_sizes(experiment: "Experiment") -> None:
 
 
 def _check_length(experiment: "Experiment", physics: Physics) -> None:
-    if experiment.epochs * experiment.slots_per_epoch + int(physics.train_cost.max()) > MOST_SLOTS:
+    # So far beyond the run's end may a training with its upload reach.
+    longest = int(physics.train_slots.max()) + int(physics.transmit_slots.max())
+    if experiment.epochs * experiment.slots_per_epoch + longest > MOST_SLOTS:
         raise ConfigError(
             f"epochs × slots_per_epoch = {experiment.epochs * experiment.slots_per_epoch} slots are too many; a run "
             f"has at most {MOST_SLOTS}."

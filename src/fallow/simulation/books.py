@@ -23,7 +23,7 @@ def balance_books(physics: Physics, state: WorldState) -> None:
     if not physics.ideal:
         stored -= np.multiply(state.starts, physics.train_cost, dtype=np.int64)
         stored -= np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
-    if physics.probe_cost:
+    if state.probes.size == physics.clients:
         stored -= np.multiply(state.probes, physics.probe_cost, dtype=np.int64)
     wrong = ((stored != state.battery) | (stored < 0) | (stored > physics.capacity)).nonzero()[0]
     if wrong.size:

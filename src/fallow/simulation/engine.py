@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
+from fallow.energy.devices import training_steps
 from fallow.experiment import Experiment, check_experiment
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, EpochView, Mask, needs_of
@@ -80,7 +81,7 @@ class Engine:
 
             self.learner = build_learner(
                 experiment,
-                self.world.physics.train_cost,
+                training_steps(experiment.table(), self.world.physics.train_slots),
                 probes=self.ages == "features",
                 probes_losses=self.needs.probe_loss,
                 keeps_local=self.needs.distance == "parameters",
@@ -211,7 +212,7 @@ class Engine:
     def _select(self, opened: OpenEpoch, distance: NDArray[np.float32]) -> Mask:
         """Alg. 1, line 13: ClientSelect. A distance that was not paid for is not known."""
         world, physics = self.world, self.world.physics
-        known = np.where(opened.paid, distance, np.float32(np.nan)) if physics.probe_cost else distance
+        known = np.where(opened.paid, distance, np.float32(np.nan)) if physics.probe_cost.any() else distance
         view = EpochView(
             epoch=self.epoch,
             clients=physics.clients,
@@ -220,6 +221,8 @@ class Engine:
             capacity=physics.capacity,
             train_cost=physics.train_cost,
             transmit_cost=physics.transmit_cost,
+            train_slots=physics.train_slots,
+            transmit_slots=physics.transmit_slots,
             training=frozen_copy(world.training(opened.slot)),
             unsent=frozen_copy(world.unsent(opened.slot)),
             distance=frozen_copy(known),

@@ -16,7 +16,7 @@ from fallow.learning.task import Task
 
 def build_learner(
     experiment: Experiment,
-    train_cost: NDArray[np.int32],
+    steps: NDArray[np.int32],
     *,
     probes: bool = True,
     probes_losses: bool = False,
@@ -27,7 +27,7 @@ def build_learner(
 
     Args:
         experiment: What is run.
-        train_cost: κ_i, shape (N,), int32.
+        steps: κ_i, the batches of a training, shape (N,), int32.
         probes: Whether distances between features are measured (Eq. 5).
         probes_losses: Whether losses are measured in the same forward pass.
         keeps_local: Whether clients keep their last model, for distances between parameters (Eq. 2).
@@ -54,7 +54,7 @@ def build_learner(
         train=train,
         test=test,
         shards=split(experiment, dataset),
-        steps=train_cost,
+        steps=steps,
         network=network,
         sgd=experiment.sgd,
         objective=experiment.build("objective"),

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.arrays import per_client
 from fallow.energy import EnergyModel, Harvest, Physics, Units
 from fallow.experiment import Experiment
 from fallow.flower.batteries.base import Event, Reading, StartHook
@@ -63,8 +64,8 @@ class Emulated:
             capacity=int(physics.capacity[number]),
             initial=int(physics.initial[number]),
             train_cost=int(physics.train_cost[number]),
-            transmit_cost=physics.transmit_cost,
-            probe_cost=experiment.cost.probe,
+            transmit_cost=int(physics.transmit_cost[number]),
+            probe_cost=int(per_client("cost.probe", experiment.cost.probe, experiment.clients, np.int32)[number]),
             starts_per_epoch=experiment.starts_per_epoch,
         )
 
@@ -79,8 +80,8 @@ class Emulated:
             capacity=one(self.capacity),
             initial=one(self.initial),
             train_cost=one(self.train_cost),
-            transmit_cost=self.transmit_cost,
-            probe_cost=self.probe_cost if probes else 0,
+            transmit_cost=one(self.transmit_cost),
+            probe_cost=one(self.probe_cost if probes else 0),
             starts_per_epoch=self.starts_per_epoch,
             ideal=ideal,
         )
