@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
+from fallow.energy.devices.classes import over_clients
 
 Whole = NDArray[np.int32]
 Real = NDArray[np.float64]
@@ -133,6 +134,7 @@ class Physics:
             >>> physics.clients, physics.transmit_cost
             (3, array([1, 1, 1], dtype=int32))
         """
+        table = over_clients(table)
         given: dict[str, Any] = {}
         for section, names in SETTINGS.items():
             for setting, name in names.items():
