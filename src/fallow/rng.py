@@ -32,6 +32,9 @@ class Purpose(StrEnum):
     PROBE = "probe"
     DROPOUT = "dropout"
     FORECAST = "forecast"
+    WEATHER = "weather"
+    FRACTIONS = "fractions"
+    CLOUDS = "clouds"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:

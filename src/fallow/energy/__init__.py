@@ -5,11 +5,17 @@ from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.harvest import prepare_harvest
 from fallow.energy.physics import Physics, check_batteries, check_reserve
 from fallow.energy.scale import Scale
+from fallow.energy.signal import Signal
+from fallow.energy.solar import Solar
 from fallow.energy.trace import Trace
+from fallow.energy.watts import Watts
 
 ENERGY_MODELS: dict[str, type] = {
     "bernoulli": Bernoulli,
     "trace": Trace,
+    "solar": Solar,
+    "watts": Watts,
+    "signal": Signal,
 }
 
 __all__ = [
@@ -23,8 +29,11 @@ __all__ = [
     "Rescaled",
     "Scale",
     "Scaled",
+    "Signal",
+    "Solar",
     "Trace",
     "Units",
+    "Watts",
     "check_batteries",
     "check_reserve",
     "prepare_harvest",
