@@ -18,6 +18,10 @@ one slot to a later one.
 """
 
 
+ROUNDING = 1e-6
+"""Units by which a total may fall short of a whole one and still count: so far decimals such as 0.1 can lead astray."""
+
+
 @dataclass(frozen=True)
 class Steady:
     """Units of a source without chance: ⌊total until the slot's end⌋ − ⌊total until its beginning⌋.
@@ -68,9 +72,9 @@ class Steady:
         def harvest(epoch: int) -> Iterator[Units]:
             edges = np.arange(epoch * slots_per_epoch, (epoch + 1) * slots_per_epoch + 1, dtype=np.int64)
             totals = self.totals(edges)
-            before = np.floor(totals[0] * factor)
+            before = np.floor(totals[0] * factor + ROUNDING)
             for total in totals[1:]:
-                after = np.floor(total * factor)
+                after = np.floor(total * factor + ROUNDING)
                 yield np.broadcast_to((after - before).astype(np.int64), clients)
                 before = after
 
@@ -111,5 +115,5 @@ def factor_for(wanted: float, mean: float, source: str) -> float:
         ConfigError: The mean is 0.
     """
     if not mean > 0:
-        raise ConfigError(f"{source} gives nothing, so no factor takes it to energy.mean = {wanted:g}; remove it.")
+        raise ConfigError(f"{source} gives nothing, so energy.mean can't be had of it; remove energy.mean.")
     return wanted / mean

@@ -160,6 +160,11 @@ class ClearSky:
         Raises:
             ConfigError: The last moment is beyond the year 2250.
         """
+        if self.start.year + seconds[-1] / (365.25 * DAY_SECONDS) > LAST_YEAR:
+            raise ConfigError(
+                f"The run goes on beyond the year {LAST_YEAR}, the last one of energy.model = 'solar'; begin earlier, "
+                "or lower slot_seconds."
+            )
         steps = seconds / STEP_SECONDS
         blocks = (steps // BLOCK_STEPS).astype(np.int64)
         result = np.empty(seconds.size)
@@ -190,11 +195,6 @@ class ClearSky:
     def _power(self, block: int) -> NDArray[np.float64]:
         if block not in self._blocks:
             first = block * BLOCK_STEPS * STEP_SECONDS
-            if self.start.year + first / (365.25 * DAY_SECONDS) > LAST_YEAR:
-                raise ConfigError(
-                    f"The run goes on beyond the year {LAST_YEAR}, the last one of energy.model = 'solar'; begin "
-                    "earlier, or lower slot_seconds."
-                )
             seconds = first + np.arange(BLOCK_STEPS + 1) * STEP_SECONDS
             start = np.datetime64(self.start.replace(tzinfo=None), "us")
             while len(self._blocks) >= 32:  # a year's; more would only cost memory
