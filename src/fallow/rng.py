@@ -37,6 +37,8 @@ class Purpose(StrEnum):
     SPELLS = "spells"
     FRACTIONS = "fractions"
     GROUP = "group"
+    FRACTIONS = "fractions"
+    CLOUDS = "clouds"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:
