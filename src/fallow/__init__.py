@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.experiment import Experiment as Experiment
-    from fallow.planning.plan import plan as plan
     from fallow.experiment.recommended import recommended as recommended
+    from fallow.planning.plan import plan as plan
     from fallow.policies.check import check_policy as check_policy
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume

@@ -37,7 +37,6 @@ class Purpose(StrEnum):
     SPELLS = "spells"
     FRACTIONS = "fractions"
     GROUP = "group"
-    FRACTIONS = "fractions"
     CLOUDS = "clouds"
 
 
