@@ -30,7 +30,7 @@ def refusal(**changes: Any) -> str:
         ({"round_hours": 0.7}, "round_hours = 0.7 is 0.7 slots of 3600 s"),
         ({"unit_joules": 0.0}, "The energy model 'bernoulli' counts in units; set unit_joules"),
         ({"energy": {"model": "bernouli"}}, "did you mean 'bernoulli'?"),
-        ({"energy": {"model": "trace", "path": "sun.csv", "end": "zeros"}}, "set it to 'repeat'"),
+        ({"energy": {"model": "trace", "path": "sun.csv", "end": "zeros"}}, "set it to 'repeat'."),
         ({"energy": {"p": 0.5, "correlation": 0.5}}, "energy.correlation = 0.5 is about several clients"),
         ({"wish": {"trainings_per_day": -1}}, "wish.trainings_per_day = -1 must be at least 0."),
         ({"wish": {"trainings_per_day": 1, "met_in": "winter"}}, "wish.met_in = 'winter' must be"),
@@ -78,3 +78,17 @@ def test_the_unit_that_is_chosen_has_200_in_the_smallest_cost_and_the_largest_ba
     assert choose_unit(watts, most_joules=1e9) == 10.0  # a battery of 10⁹ J in at most 10⁹ units, and to spare
     with pytest.raises(ConfigError, match="raise unit_joules"):
         choose_unit(make_node(unit_joules=0.001), most_joules=1e7)
+
+
+def test_a_profile_and_a_radio_say_what_the_user_does_not() -> None:
+    given = {"profile": "pi-zero-2w", "train_seconds": 100.0, "update_bytes": 1e6, "idle_watts": 0.1}
+    device = Node(device=given, wish={"trainings_per_day": 1}, unit_joules=1.0).device
+    assert device.idle_watts == 0.1
+    assert device.train_joules == 200.0  # 2 W for 100 s
+    assert device.transmit_joules == pytest.approx(8e6 * 3.135e-8)
+    assert device.transmit_seconds == pytest.approx(8e6 / 2e7)
+    assert device.capacity_joules > 10_000
+    with pytest.raises(ConfigError, match=r"There is no device profile 'pi-zero'; did you mean 'pi-zero-2w'\?"):
+        Node(device="pi-zero", wish={"trainings_per_day": 1}, unit_joules=1.0)
+    with pytest.raises(ConfigError, match=r"^A node needs device\.train_joules; set it\.$"):
+        Node(device="pi-zero-2w", wish={"trainings_per_day": 1}, unit_joules=1.0)

@@ -60,3 +60,21 @@ def test_the_years_of_a_trace_are_its_years_one_after_another(tmp_path: Path) ->
     warm_up, counted = weather.units[:8760], weather.units[8760:]
     assert warm_up.mean(axis=0).tolist() == [1, 2, 3, 1]
     assert counted.mean(axis=0).tolist() == [2, 3, 1, 2]
+
+
+def test_months_are_those_of_the_date_at_which_the_sun_or_a_file_begins(tmp_path: Path) -> None:
+    file = tmp_path / "roof.csv"
+    file.write_text("time,watts\n2025-03-01T00:00+01:00,1\n2025-03-02T00:00+01:00,2\n")
+    watts = {"model": "watts", "path": str(file), "timezone": "+01:00"}
+    for energy in (watts, {"model": "solar", "start": "2025-03-01"}):
+        _, weather = world_of(make_node(energy, round_hours=24 * 5, slot_seconds=86_400.0))
+        assert (weather.months[0], weather.months[-1]) == (2, 1)
+
+
+def test_clouds_differ_from_year_to_year_and_a_clear_sky_has_one_year() -> None:
+    coarse = {"slot_seconds": 86_400.0, "round_hours": 240.0, "years": 3}
+    _, cloudy = world_of(make_node({"model": "solar", "area": 0.1}, **coarse))
+    assert cloudy.years == 3
+    assert (cloudy.units[:, 0] != cloudy.units[:, 1]).any()
+    _, clear = world_of(make_node({"model": "solar", "area": 0.1, "depth": 0.0}, **coarse))
+    assert clear.years == 1

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.energy import EnergyModel, Scaled, Trace
+from fallow.energy import EnergyModel, Scaled, Trace, Watts
 from fallow.errors import ConfigError
 from fallow.experiment.choices import as_table, build_choices
 from fallow.experiment.sections import Energy
 from fallow.experiment.settings import override, read_settings
 from fallow.learning.options import STRICT
+from fallow.planning.profiles import resolve_device
 from fallow.plugins.nested import plain
 from fallow.plugins.validation import sentence
 from fallow.plugins.wording import did_you_mean
@@ -43,6 +44,11 @@ class NodeDevice(BaseModel):
     cutoff: Share = Field(0.0, description="share of the battery below which the device sleeps")
     wake: float = Field(0.0, ge=0, le=1, description="share of the battery at which it wakes; 0 is the cut-off")
     initial: float = Field(1.0, ge=0, le=1, description="share of the battery that is charged at the beginning")
+    profile: str = Field(
+        "", description="a name of `fallow list devices`, or the path of a profile, for what is not stated"
+    )
+    radio: str = Field("", description="a name of `fallow list radios`, for the energy and time of an upload")
+    update_bytes: float = Field(0.0, ge=0, description="bytes of an update, which the radio sends")
 
 
 class Wish(BaseModel):
@@ -106,6 +112,8 @@ class Node(BaseModel):
 
     def __init__(self, **settings: Any) -> None:
         table = {key: plain(as_table(key, value) if key == "energy" else value) for key, value in settings.items()}
+        if "device" in table:
+            table["device"] = resolve_device(table["device"])
         if isinstance(table.get("energy", {}), Mapping):
             defaults = {name: field.default for name, field in Energy.model_fields.items() if name != "parts"}
             table["energy"] = build_choices("energy", table.get("energy", {}), defaults)
@@ -143,10 +151,10 @@ class Node(BaseModel):
             raise ConfigError(
                 f"The energy model '{self.energy.model}' counts in units; set unit_joules to the joules of one."
             )
-        if isinstance(self.model, Trace) and self.model.end == "zeros":
+        if isinstance(self.model, Trace | Watts) and self.model.end != "repeat":
             raise ConfigError(
-                f"A plan looks at {self.years} years, and energy.end = 'zeros' ends the harvest with the trace; set it "
-                "to 'repeat'."
+                f"A plan looks at {self.years} years, and energy.end = '{self.model.end}' ends the weather with the "
+                "file; set it to 'repeat'."
             )
         if self.energy.correlation:
             raise ConfigError(

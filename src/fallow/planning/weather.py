@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.energy import Correlated, Scale, Scaled, prepare_harvest, unit_rows
+from fallow.energy import Correlated, EnergyModel, Scale, Scaled, Solar, Watts, prepare_harvest, unit_rows
+from fallow.energy.clock import parse_moment, parse_zone
 from fallow.planning.node import DAY_SECONDS, YEAR_DAYS, Node
 
 STEPS = 1024
@@ -120,13 +121,27 @@ def draw_weather(node: Node, scale: Scale) -> Weather:
     if isinstance(model, Correlated):
         units = _draw(node, scale, node.years, warm_up + rounds)
     else:
-        first = [round(year * YEAR_DAYS / round_days) for year in range(node.years)]
+        years = 1 if isinstance(node.model, Solar) else node.years  # without clouds, the sun is the same every year
+        first = [round(year * YEAR_DAYS / round_days) for year in range(years)]
         column = _draw(node, scale, 1, first[-1] + warm_up + rounds)[:, 0]
         spans = [column[start * slots : (start + warm_up + rounds) * slots] for start in first]
         units = np.stack(spans, axis=1)
-    middle = (warm_up + np.arange(rounds) + 0.5) * round_days % YEAR_DAYS
+    middle = (_first_day(node.model) + (warm_up + np.arange(rounds) + 0.5) * round_days) % YEAR_DAYS
     months = np.searchsorted(np.cumsum(MONTH_DAYS), middle, side="right")
     return Weather(units, warm_up, rounds, slots, round_days, months)
+
+
+def _first_day(model: EnergyModel) -> float:
+    """Returns the days from 1 January to the beginning of the weather; 0 for a source that has no calendar."""
+    if isinstance(model, Solar):
+        zone, start = model.timezone, model.start
+    elif isinstance(model, Watts):
+        zone, start = model.timezone, model.start or model.describe().first.isoformat()
+    else:
+        return 0.0
+    local = parse_zone("energy.timezone", zone)
+    moment = parse_moment("energy.start", start, local).astimezone(local)
+    return (moment - moment.replace(month=1, day=1, hour=0, minute=0, second=0)).total_seconds() / DAY_SECONDS
 
 
 def _draw(node: Node, scale: Scale, clients: int, rounds: int) -> NDArray[np.int32]:
