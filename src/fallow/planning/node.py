@@ -21,9 +21,6 @@ from fallow.rng import MAX_SEED
 DAY_SECONDS = 86_400
 YEAR_DAYS = 365
 
-Joules = Annotated[float, Field(ge=0, le=1e12)]
-Seconds = Annotated[float, Field(ge=0, le=1e7)]
-Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, le=1e12)]
 
 
@@ -31,17 +28,23 @@ class NodeDevice(BaseModel):
     """What the device costs and stores, in joules, watts and seconds."""
 
     model_config = STRICT
-    train_joules: Positive = Field(description="energy of one training")
-    capacity_joules: Positive = Field(description="what the battery can store")
-    train_seconds: Seconds = Field(0.0, description="how long a training takes; it fills one slot at least")
-    transmit_joules: Joules = Field(0.0, description="energy of one upload")
-    transmit_seconds: Seconds = Field(0.0, description="how long an upload takes; it fills one slot at least")
-    listen_joules: Joules = Field(0.0, description="energy to hear the server, once a round")
-    download_joules: Joules = Field(0.0, description="energy to receive the model, before a round's first training")
-    idle_watts: Joules = Field(0.0, description="power that the device draws while it is awake, whatever it does")
+    train_joules: float = Field(gt=0, le=1e12, description="energy of one training")
+    capacity_joules: float = Field(gt=0, le=1e12, description="what the battery can store")
+    train_seconds: float = Field(0.0, ge=0, le=1e7, description="how long a training takes; it fills one slot at least")
+    transmit_joules: float = Field(0.0, ge=0, le=1e12, description="energy of one upload")
+    transmit_seconds: float = Field(
+        0.0, ge=0, le=1e7, description="how long an upload takes; it fills one slot at least"
+    )
+    listen_joules: float = Field(0.0, ge=0, le=1e12, description="energy to hear the server, once a round")
+    download_joules: float = Field(
+        0.0, ge=0, le=1e12, description="energy to receive the model, before a round's first training"
+    )
+    idle_watts: float = Field(
+        0.0, ge=0, le=1e12, description="power that the device draws while it is awake, whatever it does"
+    )
     efficiency: float = Field(1.0, gt=0, le=1, description="share of the harvest that reaches the battery")
-    self_discharge: Share = Field(0.0, description="share of what is stored that leaks away in a day")
-    cutoff: Share = Field(0.0, description="share of the battery below which the device sleeps")
+    self_discharge: float = Field(0.0, ge=0, lt=1, description="share of what is stored that leaks away in a day")
+    cutoff: float = Field(0.0, ge=0, lt=1, description="share of the battery below which the device sleeps")
     wake: float = Field(0.0, ge=0, le=1, description="share of the battery at which it wakes; 0 is the cut-off")
     initial: float = Field(1.0, ge=0, le=1, description="share of the battery that is charged at the beginning")
     profile: str = Field(
@@ -92,7 +95,7 @@ class Node(BaseModel):
         >>> Node(device={"train_joules": -1, "capacity_joules": 100}, wish={"trainings_per_day": 1}, unit_joules=1.0)
         Traceback (most recent call last):
         ...
-        fallow.errors.ConfigError: device.train_joules = -1 must be more than 0.
+        fallow.errors.ConfigError: device.train_joules = -1 must be more than 0.0.
     """
 
     model_config = STRICT
