@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from fallow.planning.books import BookKeeper, Books
 from fallow.planning.node import Node
 from fallow.planning.sizes import Costs, build_physics
 from fallow.planning.weather import Weather
-from fallow.policies import Mask, SlotView
+from fallow.policies import Mask
 from fallow.policies.reserve import with_reserve
 from fallow.processors import available_processors
 from fallow.rng import Purpose, stream
@@ -91,24 +92,36 @@ def live(
         size = min(size, -(-len(candidates) // workers))
     parts = [candidates.part(first, first + size) for first in range(0, len(candidates), size)]
 
+    stopped = Event()
+
+    def tell(count: int) -> None:
+        if stopped.is_set():
+            raise InterruptedError("another part of the work was stopped")
+        if advance:
+            advance(count)
+
     def live_part(number: int) -> Lives:
-        return _live_together(node, costs, weather, parts[number], keep_books and not number, advance)
+        return _live_together(node, costs, weather, parts[number], keep_books and not number, tell)
 
     if len(parts) == 1:
         return live_part(0)
     with ThreadPoolExecutor(min(workers, len(parts))) as pool:
-        lives = list(pool.map(live_part, range(len(parts))))
+        try:
+            lives = list(pool.map(live_part, range(len(parts))))
+        except BaseException:  # Ctrl-C too: without it, the pool would wait for all that is under way
+            stopped.set()
+            raise
     return Lives(np.concatenate([each.starts for each in lives]), lives[0].books)
 
 
 def _live_together(
-    node: Node, costs: Costs, weather: Weather, candidates: Candidates, keep_books: bool, advance: Advance | None
+    node: Node, costs: Costs, weather: Weather, candidates: Candidates, keep_books: bool, advance: Advance
 ) -> Lives:
     """Lives through every year with some candidates, in one world."""
     years, count = weather.years, len(candidates)
     world = World(build_physics(node, costs, np.repeat(candidates.batteries, years)))
     panels, places = np.unique(candidates.panels, return_inverse=True)
-    start = _reserve if node.policy.name == "reserve" else None
+    start = with_reserve if node.policy.name == "reserve" else None
     keeper = BookKeeper(world, weather) if keep_books else None
     months = np.zeros((count * years, MONTHS), dtype=np.int64)
     before = world.state.starts.copy()
@@ -127,13 +140,8 @@ def _live_together(
             before = world.state.starts.copy()
             if keeper:
                 keeper.close_month(month)
-        if advance:
-            advance(rows.size)
+        advance(rows.size)
     return Lives(months.reshape(count, years, MONTHS), keeper.close() if keeper else None)
-
-
-def _reserve(view: SlotView) -> Mask:
-    return with_reserve(view)
 
 
 def _selected(node: Node, number: int, years: int, count: int) -> Mask:

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from fallow.errors import EnergyError
 from fallow.planning.answers import (
     describe_curve,
     describe_energy,
@@ -13,13 +14,13 @@ from fallow.planning.answers import (
     smallest_panel,
 )
 from fallow.planning.bought import read_scores
-from fallow.planning.node import read_node
+from fallow.planning.node import Node, read_node
 from fallow.planning.output import check_output, write_plan
 from fallow.planning.reasons import describe_answer
 from fallow.planning.result import Plan, describe_candidates
-from fallow.planning.search import BETWEEN, choose_sizes, search
-from fallow.planning.sizes import choose_unit, count_costs
-from fallow.planning.weather import STEPS, draw_weather
+from fallow.planning.search import BETWEEN, Sizes, choose_sizes, search
+from fallow.planning.sizes import Costs, choose_unit, count_costs
+from fallow.planning.weather import STEPS, Weather, draw_weather
 from fallow.runs.progress import show_progress
 
 SHOWN_FROM = 10**8
@@ -74,8 +75,7 @@ def plan(
         check_output(out)
     scores = read_scores(runs) if runs is not None else ()
     sizes = choose_sizes(described)
-    costs = count_costs(described, choose_unit(described, float(sizes.batteries.max())))
-    weather = draw_weather(described, costs.scale)
+    costs, weather = _draw_fitting(described, sizes)
     lived = weather.units.size
     expected = sizes.panels.size * (sizes.batteries.size + BETWEEN) * lived
     lock = Lock()
@@ -107,6 +107,22 @@ def plan(
     if out is not None:
         write_plan(found, out)
     return found
+
+
+def _draw_fitting(node: Node, sizes: Sizes) -> tuple[Costs, Weather]:
+    """Returns costs and weather in a unit in which the largest battery and the largest panel's best slot fit."""
+    unit = choose_unit(node, float(sizes.batteries.max()))
+    while True:
+        costs = count_costs(node, unit)
+        try:
+            weather = draw_weather(node, costs.scale)
+            weather.check_panel(int(sizes.panels.max()))
+        except EnergyError:
+            if node.unit_joules or costs.train == 1:
+                raise
+            unit *= 10.0  # it is ours to choose
+        else:
+            return costs, weather
 
 
 def _in_sections(settings: Mapping[str, Any]) -> dict[str, Any]:

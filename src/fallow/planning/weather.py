@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.energy import Correlated, EnergyModel, Scale, Scaled, Solar, Watts, prepare_harvest, unit_rows
+from fallow.energy.base import MOST_UNITS
 from fallow.energy.clock import parse_moment, parse_zone
+from fallow.errors import EnergyError
 from fallow.planning.node import DAY_SECONDS, YEAR_DAYS, Node
 
 STEPS = 1024
@@ -54,6 +56,19 @@ class Weather:
             number: The round, from 0, without the warm-up.
         """
         return number + 1 == self.rounds or bool(self.months[number] != self.months[number + 1])
+
+    def check_panel(self, steps: int) -> None:
+        """Raises `EnergyError` if a panel harvests more in a slot than can be counted.
+
+        Args:
+            steps: Its size in 1024ths of the given one.
+        """
+        most = int(self.units.max()) * steps // STEPS
+        if most > MOST_UNITS:
+            raise EnergyError(
+                f"The largest panel harvests {most} units in a slot, and {MOST_UNITS} are the most; raise unit_joules, or "
+                "shorten slot_seconds."
+            )
 
     def harvest(self, panels: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
         """Yields the units of each slot, round by round, the warm-up first, each of shape (S, panels, years), int32.

@@ -51,7 +51,11 @@ def energy_rows(plan: Plan) -> Rows:
     """
     days = plan.years * plan.days
     rows: Rows = [("", "joules a day", "of the harvest")]
-    rows += [(way.way, joules_in_words(way.joules / days), f"{way.share:.1%}") for way in plan.energy if way.units]
+    rows += [
+        (way.way, joules_in_words(way.joules / days), f"{round(way.share, 3) + 0.0:.1%}")
+        for way in plan.energy
+        if way.units
+    ]
     total = sum(way.joules for way in plan.energy)
     return [*rows, ("harvest", joules_in_words(total / days), "100.0%" if total else "–")]
 
