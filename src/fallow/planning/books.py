@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.planning.weather import MONTH_DAYS, Weather
 from fallow.simulation.world import World
+from fallow.simulation.world_state import NO_UPLOAD
 
 HARVESTED = "harvested"
 USES = ("training", "sending", "listening", "downloading", "idle")
@@ -76,8 +78,11 @@ class BookKeeper:
         uploads = state.uploads[self._years]
         at_work = committed & (state.free_at[self._years] > slot)
         at_work |= uploads != self._uploads
+        at_work |= self._own(state.arrives_at != NO_UPLOAD)
         self._uploads = uploads.copy()
-        self._short += ~at_work & (battery < np.where(committed, self._to_send, self._to_train))
+        short = battery < np.where(committed, self._to_send, self._to_train)
+        short |= self._own(state.asleep)
+        self._short += short & ~at_work
 
     def close_month(self, month: int) -> None:
         """Enters what happened since the last call.
@@ -97,24 +102,30 @@ class BookKeeper:
 
     def _read(self) -> dict[str, NDArray[np.int64]]:
         """Returns what has come together since the beginning, each of shape (years,), int64."""
-        state, physics, years = self._world.state, self._world.physics, self._years
+        state, physics = self._world.state, self._world.physics
 
         def cost(count: NDArray[np.int32], units: NDArray[np.int32]) -> NDArray[np.int64]:
-            return np.multiply(count[years], units[years], dtype=np.int64)
+            return np.multiply(self._own(count), self._own(units), dtype=np.int64)
 
-        nothing = np.zeros(self._short.size, dtype=np.int64)
-        return {
-            HARVESTED: state.harvested[years].copy(),
+        sent = state.sends if state.sends.size == physics.clients else state.uploads
+        now = {
+            HARVESTED: state.harvested,
             "training": cost(state.starts, physics.train_cost),
-            "sending": cost(state.uploads, physics.transmit_cost),
-            "listening": nothing,
-            "downloading": nothing,
-            "idle": nothing,
-            "conversion loss": nothing,
-            "leakage": nothing,
-            "overflow": state.overflow[years].copy(),
-            STORED: state.battery[years].astype(np.int64),
-            "asleep": nothing,
-            "uploads": state.uploads[years].astype(np.int64),
-            "short": self._short.copy(),
+            "sending": cost(sent, physics.transmit_cost),
+            "listening": cost(state.listens, physics.listen_cost),
+            "downloading": cost(state.downloads, physics.download_cost),
+            "idle": state.idle_drain,
+            "conversion loss": state.conversion_loss,
+            "leakage": state.leakage,
+            "overflow": state.overflow,
+            STORED: state.battery,
+            "asleep": state.asleep_slots,
+            "uploads": state.uploads,
+            "short": self._short,
         }
+        return {name: self._own(counted).astype(np.int64) for name, counted in now.items()}
+
+    def _own(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Returns what concerns the device, shape (years,); what the world does not have is one number for all."""
+        own = array[self._years]
+        return own if own.size == self._short.size else np.broadcast_to(own, self._short.size)

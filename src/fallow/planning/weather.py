@@ -66,8 +66,8 @@ class Weather:
         most = int(self.units.max()) * steps // STEPS
         if most > MOST_UNITS:
             raise EnergyError(
-                f"The largest panel harvests {most} units in a slot, and {MOST_UNITS} are the most; raise unit_joules, or "
-                "shorten slot_seconds."
+                f"The largest panel harvests {most} units in a slot, and {MOST_UNITS} are the most; raise unit_joules, "
+                "or shorten slot_seconds."
             )
 
     def harvest(self, panels: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
