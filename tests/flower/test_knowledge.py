@@ -179,6 +179,13 @@ def test_without_its_owner_s_consent_a_node_keeps_its_labels_to_itself(
     assert "share-labels is 'yes'; it must be true or false" in caplog.text
 
 
+def test_a_forecast_by_the_energy_model_is_refused_because_nodes_have_none() -> None:
+    with pytest.raises(
+        PolicyError, match="needs a forecast by the energy model, and a node has its battery's forecast"
+    ):
+        asks_of(Needs(forecast_epochs=2, forecast_by="model"))
+
+
 ASKED = Query(
     "f" * 32, 3, "v", "none", ideal=False, asks=["probe_loss", "forecast", "label_mix", "moments"], forecast_epochs=2
 )
