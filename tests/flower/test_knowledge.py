@@ -127,6 +127,9 @@ def test_a_policy_sees_of_nodes_what_it_sees_in_the_simulator(settings: dict[str
     for one, other in zip(seen, expected, strict=True):
         for name, array in vars(other.known).items():
             given = vars(one.known)[name]
+            if name == "forecast_error":  # only an energy model states it
+                assert array is None is given
+                continue
             assert (given.shape, given.dtype, given.flags.writeable) == (array.shape, array.dtype, False), name
             np.testing.assert_allclose(given, array, rtol=1e-4, atol=1e-5, err_msg=f"{name}, epoch {one.epoch}")
     last = seen[-1].known
