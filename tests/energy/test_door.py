@@ -1,7 +1,6 @@
 """What the one door promises of every model: any epoch in any order, shared weather, another mean."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ class Ramp:
     as_rows: bool = False
 
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Any:
-        def harvest(epoch: int) -> Any:
+        def harvest(_epoch: int) -> Any:
             units = np.broadcast_to(np.arange(1, clients + 1), (slots_per_epoch, clients))
             return iter(units) if self.as_rows else units
 
@@ -141,9 +140,9 @@ def test_a_mean_that_is_none_is_refused(stated: float, error: type[Exception]) -
 
 
 @pytest.fixture
-def trace(tmp_path: Path) -> Iterator[Trace]:
+def trace(tmp_path: Path) -> Trace:
     (tmp_path / "sun.csv").write_text("a,b\n1,0\n0,4\n3,0\n", encoding="utf-8")
-    yield Trace(str(tmp_path / "sun.csv"))
+    return Trace(str(tmp_path / "sun.csv"))
 
 
 def test_a_trace_has_the_means_of_its_columns_and_is_scaled_with_nothing_lost(trace: Trace) -> None:
