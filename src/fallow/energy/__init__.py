@@ -1,8 +1,10 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import EnergyModel, Harvest, Units, unit_rows
+from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
+from fallow.energy.harvest import prepare_harvest
 from fallow.energy.physics import Physics, check_batteries, check_reserve
+from fallow.energy.scale import Scale
 from fallow.energy.trace import Trace
 
 ENERGY_MODELS: dict[str, type] = {
@@ -12,13 +14,19 @@ ENERGY_MODELS: dict[str, type] = {
 
 __all__ = [
     "ENERGY_MODELS",
+    "Averaged",
     "Bernoulli",
+    "Correlated",
     "EnergyModel",
     "Harvest",
     "Physics",
+    "Rescaled",
+    "Scale",
+    "Scaled",
     "Trace",
     "Units",
     "check_batteries",
     "check_reserve",
+    "prepare_harvest",
     "unit_rows",
 ]

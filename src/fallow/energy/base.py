@@ -1,11 +1,12 @@
 """What an energy model is: the units that each client harvests in each slot of an epoch."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.energy.scale import Scale
 from fallow.errors import EnergyError
 
 MOST_UNITS = 10**9
@@ -36,6 +37,67 @@ class EnergyModel(Protocol):
             seed: The seed of the run.
             clients: N.
             slots_per_epoch: S.
+        """
+        ...
+
+
+@runtime_checkable
+class Scaled(Protocol):
+    """A source of watts: it needs the length of a slot and the joules of a unit."""
+
+    def at_scale(self, scale: Scale) -> EnergyModel:
+        """Returns the same source as a model in units.
+
+        Args:
+            scale: Of the run.
+
+        Raises:
+            ConfigError: Slot or unit are not stated.
+        """
+        ...
+
+
+@runtime_checkable
+class Rescaled(Protocol):
+    """A model that can be had with another mean."""
+
+    def with_mean(self, mean: float) -> EnergyModel:
+        """Returns the model with another mean harvest, otherwise as it is.
+
+        Args:
+            mean: Units a slot, over all clients and the whole time.
+
+        Raises:
+            ConfigError: The model can't have this mean.
+        """
+        ...
+
+
+@runtime_checkable
+class Correlated(Protocol):
+    """A model whose clients can share their weather."""
+
+    def correlated(self, correlation: float) -> EnergyModel:
+        """Returns the model with shared weather; what a single client harvests has the same law as before.
+
+        In each slot each client takes the shared draw with probability √c, and its own otherwise. So the harvests of
+        two clients in a slot have the correlation c in a model without memory.
+
+        Args:
+            correlation: c, from 0 to 1.
+        """
+        ...
+
+
+@runtime_checkable
+class Averaged(Protocol):
+    """A model that knows its mean."""
+
+    def mean(self, clients: int) -> NDArray[np.float64]:
+        """Returns the mean units a slot of each client, shape (N,), float64.
+
+        Args:
+            clients: N.
         """
         ...
 

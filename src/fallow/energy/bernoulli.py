@@ -1,14 +1,16 @@
 """Bernoulli harvest: one unit in a slot with probability p (the paper's model)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.arrays import per_client
 from fallow.energy.base import CELLS_AT_ONCE, Harvest, Units
+from fallow.errors import ConfigError
 from fallow.rng import Purpose, bernoulli, stream
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -58,3 +60,29 @@ class Bernoulli:
                 yield from bernoulli(rng, p_drawn, (min(slots_at_once, slots_per_epoch - first), clients))
 
         return harvest
+
+    def mean(self, clients: int) -> NDArray[np.float64]:
+        """Returns p of each client, shape (N,), float64.
+
+        Args:
+            clients: N.
+        """
+        return per_client("energy.p", self.p, clients, np.float64)
+
+    def with_mean(self, mean: float) -> "Bernoulli":
+        """Returns the model with another p; of several, each times the same factor.
+
+        Args:
+            mean: Units a slot, at most 1.
+
+        Raises:
+            ConfigError: A probability would be above 1.
+        """
+        p = np.asarray(self.p, dtype=np.float64)
+        scaled = np.full_like(p, mean) if p.ndim == 0 else p * (mean / p.mean() if p.any() else np.inf)
+        if not (scaled <= 1).all():
+            raise ConfigError(
+                f"energy.mean = {mean:g} can't be had of one unit a slot with probability {self.p}: it would be "
+                "above 1; lower energy.mean, or choose another energy model."
+            )
+        return replace(self, p=float(scaled) if scaled.ndim == 0 else tuple(scaled.tolist()))

@@ -9,7 +9,7 @@ import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
 from fallow.data.sizes import check_sizes
-from fallow.energy import Physics, check_batteries, check_reserve
+from fallow.energy import Harvest, Physics, Scale, check_batteries, check_reserve, prepare_harvest
 from fallow.errors import ConfigError
 from fallow.experiment.choices import build_choices
 from fallow.experiment.given import section_table
@@ -67,6 +67,8 @@ class Experiment(BaseModel):
     clients: int = Field(100, ge=1, le=MOST_CLIENTS, description="N")
     epochs: int = Field(500, ge=1, description="T: global rounds")
     slots_per_epoch: int = Field(30, ge=1, description="S")
+    slot_seconds: float = Field(0.0, ge=0, description="seconds of a slot; 0 is not stated")
+    unit_joules: float = Field(0.0, ge=0, description="joules of a unit, in which all energy is kept; 0 is not stated")
     starts_per_epoch: int = Field(
         0, ge=0, description="most trainings a client may start in an epoch; 0 is no limit (reading 4)"
     )
@@ -172,8 +174,8 @@ class Experiment(BaseModel):
                 changed = {} if value == type(self).model_fields[name].default else {name: value}
                 given |= changed
                 continue
-            section = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
-            section = {key: held for key, held in section.items() if held != type(value).model_fields[key].default}
+            own = {key: held for key, held in value if key in value.model_fields_set and key != "parts"}
+            section = {key: held for key, held in own.items() if held != type(value).model_fields[key].default}
             parts = value.parts.values() if isinstance(value, Choosing) else ()
             for part in parts:
                 section |= changed_options(part)
@@ -228,6 +230,27 @@ class Experiment(BaseModel):
         """
         needs = needs_of(policy)
         return Physics.of_settings(self.model_dump(), probes=needs.probes, ideal=needs.ideal)
+
+    @property
+    def scale(self) -> Scale:
+        """The length of a slot and the energy of a unit, where they are stated."""
+        return Scale(self.slot_seconds, self.unit_joules)
+
+    def build_harvest(self) -> Harvest:
+        """Returns the harvest of the run, after its energy model has read and checked what it needs.
+
+        Raises:
+            FallowError: The energy model can't be used as it is.
+        """
+        return prepare_harvest(
+            self.build("energy", "model"),
+            seed=self.seed,
+            clients=self.clients,
+            slots_per_epoch=self.slots_per_epoch,
+            scale=self.scale,
+            correlation=self.energy.correlation,
+            mean=self.energy.mean,
+        )
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"

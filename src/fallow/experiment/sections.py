@@ -60,6 +60,12 @@ class Energy(Choosing):
     """Where the energy comes from."""
 
     model: str = Field("bernoulli", description=f"{', '.join(ENERGY_MODELS)}, or module:Class")
+    correlation: float = Field(
+        0.0, ge=0, le=1, description="how much of the weather clients share: 0 is none, 1 the same for everyone"
+    )
+    mean: float = Field(
+        0.0, ge=0, le=MOST_UNITS, description="mean units a slot to which the model is scaled; 0 leaves it as it is"
+    )
 
 
 class PolicySection(Choosing):

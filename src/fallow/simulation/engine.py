@@ -69,9 +69,7 @@ class Engine:
         self.needs = needs_of(policy)
         self.ages, self._mu = recorded_ages(experiment.learning, self.needs)
         self.world = World(experiment.build_physics(policy))
-        self._harvest = experiment.build("energy", "model").prepare(
-            experiment.seed, experiment.clients, experiment.slots_per_epoch
-        )
+        self._harvest = experiment.build_harvest()
         self.learner = None
         if experiment.learning.mode == "train":
             # PyTorch takes seconds to load: only for those who train.

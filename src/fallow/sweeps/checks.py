@@ -66,10 +66,11 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
     """
     read: set[str] = set()
     for experiment in experiments:
-        harvest, sizes = experiment.build("energy", "model"), (experiment.clients, experiment.slots_per_epoch)
-        if f"{harvest} {sizes}" not in read:
-            harvest.prepare(experiment.seed, *sizes)
-            read.add(f"{harvest} {sizes}")
+        sizes = (experiment.clients, experiment.slots_per_epoch, experiment.scale)
+        harvest = f"{experiment.energy} {experiment.energy.parts} {sizes}"
+        if harvest not in read:
+            experiment.build_harvest()
+            read.add(harvest)
         dataset = experiment.build("data")
         if experiment.learning.mode == "train" and f"{dataset}" not in read:
             dataset.load(experiment.seed)
