@@ -14,7 +14,6 @@ from fallow.calibration.meters.rapl import find_rapl
 from fallow.errors import ConfigError
 from tests.calibration.machines import PMIC, answering, battery, ina3221, rapl_zone, vcgencmd, without_rights
 
-
 # RAPL
 
 
@@ -48,7 +47,7 @@ def test_a_counter_beyond_its_own_range_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_counter_that_only_root_may_read_is_one_sentence() -> None:
-    with TemporaryDirectory(dir="/tmp") as sysfs:  # noqa: S108  # pytest's own folders are closed to others
+    with TemporaryDirectory(dir="/tmp") as sysfs:  # pytest's own folders are closed to others
         Path(sysfs).chmod(0o755)
         folder = rapl_zone(Path(sysfs), "0", "package-0")
         (folder / "energy_uj").chmod(0o000)
