@@ -63,7 +63,7 @@ def test_after_the_budget_there_are_three_repeats() -> None:
     assert time_calls(lambda: None, repeats=50, budget=1e-12).how == "median of 3"
 
 
-def test_idle_power_is_taken_off_the_work(tmp_path: Path) -> None:
+def test_the_joules_of_a_window_are_shared_among_its_calls(tmp_path: Path) -> None:
     folder = rapl_zone(tmp_path, "0", "package-0")
     rapl, used = find_rapl(tmp_path), 0
 
@@ -73,17 +73,24 @@ def test_idle_power_is_taken_off_the_work(tmp_path: Path) -> None:
         (folder / "energy_uj").write_text(f"{used}\n")
 
     idle = Figure(0.0, "W", "stated")
-    found = measure_joules(rapl, work, seconds=0.3, idle=idle, window=1.0)
-    # Four calls of 0.3 s fill a window of 1 s.
+    found = measure_joules(rapl, work, idle, window=0.01)
     assert (found.in_all.value, found.above_idle.value) == (0.5, 0.5)
-    assert found.in_all.how == "by rapl (processor and memory), median of 5 windows of 4"
+    assert found.in_all.how == "by rapl (processor and memory), median of 5 windows of 0.01 s"
+
+
+def test_idle_power_is_taken_off_the_work(tmp_path: Path) -> None:
+    ina3221(tmp_path, in1_input=5000, curr1_input=640)
+    found = measure_joules(find_ina3221(tmp_path), lambda: None, Figure(0.8, "W", "stated"), window=0.01)
+    # Of a constant 3.2 W three quarters are left, in every window, however long it is.
+    assert found.above_idle.value == pytest.approx(0.75 * found.in_all.value)
 
 
 def test_joules_above_idle_are_never_negative(tmp_path: Path) -> None:
     ina3221(tmp_path, in1_input=5000, curr1_input=640)
     meter = find_ina3221(tmp_path)
     assert measure_idle(meter, window=0.01).value == pytest.approx(3.2)
-    found = measure_joules(meter, lambda: time.sleep(0.001), 0.01, Figure(4.0, "W", "stated"), window=0.01)
+    found = measure_joules(meter, lambda: time.sleep(0.001), Figure(4.0, "W", "stated"), window=0.01)
+    assert found.in_all.value > 0
     assert found.above_idle.value == 0
     assert found.above_idle.how.endswith("less 4 W idle")
 
@@ -91,7 +98,7 @@ def test_joules_above_idle_are_never_negative(tmp_path: Path) -> None:
 def test_a_counter_that_stands_still_is_one_sentence(tmp_path: Path) -> None:
     rapl_zone(tmp_path, "0", "package-0", energy=7)
     with pytest.raises(MeterError, match=r"The meter rapl counted 0 J in .* s of work; choose another meter"):
-        measure_joules(find_rapl(tmp_path), lambda: None, 0.01, Figure(0.0, "W", "stated"), window=0.01)
+        measure_joules(find_rapl(tmp_path), lambda: None, Figure(0.0, "W", "stated"), window=0.01)
 
 
 def test_stated_watts_are_multiplied_in_the_open() -> None:

@@ -124,7 +124,7 @@ def _measure(
         if options.watts:
             joules[kind] = compute_joules(took, options.watts, options.idle_watts)
         elif meter and idle:
-            joules[kind] = measure_joules(meter, call, took.value, idle, window)
+            joules[kind] = measure_joules(meter, call, idle, window)
         bar.advance()
     return Calibration(
         name=options.name or short_name(machine),
@@ -176,6 +176,6 @@ def _remarks(joules: dict[str, Joules], meter: str) -> list[str]:
     if not hidden:
         return []
     return [
-        f"The meter saw no more power at work than without ({', '.join(hidden)}), so 0 J above idle may be too little; "
+        f"The meter saw no more power at work than without ({', '.join(hidden)}), so its joules above idle may be too few; "
         "use a meter that is finer, or state watts (--watts)."
     ]

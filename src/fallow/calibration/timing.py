@@ -1,6 +1,5 @@
 """Measuring work again and again: its seconds, and its joules where there is a meter."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,37 +67,39 @@ def measure_idle(meter: Meter, window: float) -> Figure:
     return measured(powers, "W", f"{_by(meter)}, median of {len(powers)} windows without work")
 
 
-def measure_joules(meter: Meter, call: Call, seconds: float, idle: Figure, window: float) -> Joules:
+def measure_joules(meter: Meter, call: Call, idle: Figure, window: float) -> Joules:
     """Returns the joules of one call: windows of many calls are measured, because one is too short for a meter.
 
     Args:
         meter: What is read.
         call: What is measured.
-        seconds: About how long a call takes.
         idle: The power without work.
-        window: The least seconds of a window.
+        window: The least seconds of a window; calls are made until they have passed.
 
     Raises:
         MeterError: The meter stops answering, or counts nothing.
     """
-    calls = max(1, math.ceil(window / seconds))
+    in_all, above = [], []
+    for _ in range(WINDOWS):
+        calls = 0
 
-    def repeat() -> None:
-        for _ in range(calls):
-            call()
+        def repeat() -> None:
+            nonlocal calls
+            end = time.perf_counter() + window
+            while not calls or time.perf_counter() < end:
+                call()
+                calls += 1
 
-    spent = [record(meter, repeat) for _ in range(WINDOWS)]
-    if not median(one.joules for one in spent):
+        joules, seconds = record(meter, repeat)
+        in_all.append(joules / calls)
+        above.append(max(0.0, joules - idle.value * seconds) / calls)
+    if not median(in_all):
         raise MeterError(
-            f"The meter {meter.name} counted 0 J in {in_digits(spent[-1].seconds)} s of work; choose another meter "
-            "(--meter), or state watts (--watts)."
+            f"The meter {meter.name} counted 0 J in {in_digits(seconds)} s of work; choose another meter (--meter), a "
+            "longer window (--window), or state watts (--watts)."
         )
-    how = f"{_by(meter)}, median of {WINDOWS} windows of {calls:,}"
-    above = [max(0.0, one.joules - idle.value * one.seconds) / calls for one in spent]
-    return Joules(
-        measured(above, "J", f"{how}, less {in_digits(idle.value)} W idle"),
-        measured([one.joules / calls for one in spent], "J", how),
-    )
+    how = f"{_by(meter)}, median of {WINDOWS} windows of {in_digits(window)} s"
+    return Joules(measured(above, "J", f"{how}, less {in_digits(idle.value)} W idle"), measured(in_all, "J", how))
 
 
 def compute_joules(seconds: Figure, watts: float, idle_watts: float | None) -> Joules:
