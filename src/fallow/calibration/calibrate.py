@@ -176,6 +176,6 @@ def _remarks(joules: dict[str, Joules], meter: str) -> list[str]:
     if not hidden:
         return []
     return [
-        f"The meter saw no more power at work than without ({', '.join(hidden)}), so its joules above idle may be too few; "
-        "use a meter that is finer, or state watts (--watts)."
+        f"The meter saw no more power at work than without ({', '.join(hidden)}), so its joules above idle may be "
+        "too few; use a meter that is finer, or state watts (--watts)."
     ]
