@@ -150,7 +150,10 @@ def test_weather_can_not_be_shared_where_there_is_none():
             units(Solar(**options), [0], correlation=0.5)
 
 
-@pytest.mark.parametrize(("name", "latitude"), [("723170TYA.CSV", 36.1), ("703165TY.csv", 55.317), ("12839.tm2", 25.8)])
+@pytest.mark.parametrize(
+    ("name", "latitude"),
+    [("723170TYA.CSV", 36.1), ("703165TY.csv", 55.317), pytest.param("12839.tm2", 25.8, marks=pytest.mark.slow)],
+)
 def test_pvlibs_typical_years_are_read_from_pvlib_and_say_where_they_are(name, latitude):
     year = read_year(name, Orientation(0.0, 180.0), NEW_YEAR)
     assert year.place.latitude == latitude
@@ -183,6 +186,29 @@ def test_a_typical_year_begins_in_its_stations_own_standard_time():
     assert lived[:10].min() > 0
     assert lived[11:].max() == 0
     assert isinstance(Solar(year="723170TYA.CSV").at_scale(HOURLY), Steady)
+
+
+def write_epw(path: Path, watts: float) -> None:
+    """Writes a year in which the sky sends so many watts a square metre, day and night, and the sun none."""
+    head = ["LOCATION,Padova,-,ITA,made,0,45.41,11.88,1.0,12.0", *[f"HEADER {line}" for line in range(7)]]
+    hours = np.datetime64("2025-01-01T00", "h") + np.arange(8760)
+    rows = []
+    for hour in hours.tolist():
+        cells = ["0"] * 35
+        cells[:5] = ["2025", str(hour.month), str(hour.day), str(hour.hour + 1), "0"]
+        cells[13], cells[15] = f"{watts}", f"{watts}"
+        rows.append(",".join(cells))
+    path.write_text("\n".join(head + rows) + "\n", encoding="utf-8")
+
+
+def test_a_year_of_the_users_own_is_read_as_energyplus_writes_it(tmp_path):
+    write_epw(tmp_path / "padova.epw", watts=100.0)
+    year = read_year(str(tmp_path / "padova.epw"), Orientation(0.0, 180.0), NEW_YEAR)
+    assert (year.place, year.start) == (Place(45.41, 11.88, 12.0), datetime(2025, 1, 1, 1))
+    assert year.watts == pytest.approx(np.full(8760, 100.0))
+    write_epw(tmp_path / "padova.epw", watts=-1.0)
+    with pytest.raises(TraceError, match=r"padova\.epw, hour 1: the irradiance is missing or negative"):
+        read_year(str(tmp_path / "padova.epw"), Orientation(0.0, 180.0), NEW_YEAR)
 
 
 @pytest.mark.parametrize(

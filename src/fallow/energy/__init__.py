@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
+from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.harvest import prepare_harvest
 from fallow.energy.physics import Physics, check_batteries, check_reserve
@@ -23,6 +23,7 @@ __all__ = [
     "Averaged",
     "Bernoulli",
     "Correlated",
+    "Described",
     "EnergyModel",
     "Harvest",
     "Physics",

@@ -99,21 +99,8 @@ class Steady:
             ConfigError: The source gives nothing.
         """
         factor = np.asarray(self.units_per_joule, dtype=np.float64)
-        scaled = factor * factor_for(mean, float((self.mean_joules() * factor).mean()), self.source)
+        now = float((self.mean_joules() * factor).mean()) if factor.any() else 0.0
+        if not now > 0:
+            raise ConfigError(f"{self.source} gives nothing, so energy.mean can't be had of it; remove energy.mean.")
+        scaled = factor * (mean / now)
         return replace(self, units_per_joule=float(scaled) if scaled.ndim == 0 else tuple(scaled.tolist()))
-
-
-def factor_for(wanted: float, mean: float, source: str) -> float:
-    """Returns the factor that takes a source from its mean to another.
-
-    Args:
-        wanted: Units a slot.
-        mean: Units a slot, as it is.
-        source: What the source is, as the subject of an error sentence.
-
-    Raises:
-        ConfigError: The mean is 0.
-    """
-    if not mean > 0:
-        raise ConfigError(f"{source} gives nothing, so energy.mean can't be had of it; remove energy.mean.")
-    return wanted / mean

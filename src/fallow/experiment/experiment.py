@@ -9,7 +9,7 @@ import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
 from fallow.data.sizes import check_sizes
-from fallow.energy import Harvest, Physics, Scale, check_batteries, check_reserve, prepare_harvest
+from fallow.energy import Described, Harvest, Physics, Scale, check_batteries, check_reserve, prepare_harvest
 from fallow.errors import ConfigError
 from fallow.experiment.choices import build_choices
 from fallow.experiment.given import section_table
@@ -251,6 +251,19 @@ class Experiment(BaseModel):
             correlation=self.energy.correlation,
             mean=self.energy.mean,
         )
+
+    def describe_energy(self) -> str:
+        """Returns what the energy model found in what it reads, in a line, such as the gaps of a file; else "".
+
+        Raises:
+            FallowError: What it reads can't be used.
+
+        Examples:
+            >>> Experiment().describe_energy()
+            ''
+        """
+        model = self.build("energy", "model")
+        return str(model.describe()) if isinstance(model, Described) else ""
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"

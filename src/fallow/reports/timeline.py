@@ -206,7 +206,7 @@ def _by_slot(events: Events) -> dict[int, NDArray[np.int32]]:
 
 def _build_harvest(run: ReportedRun) -> Harvest:
     name = run.settings["energy.model"]
-    if name not in ENERGY_MODELS:  # somebody's own code is not run by a report
+    if name not in ENERGY_MODELS or name == "signal":  # somebody's own code is not run by a report
         raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
     model = ENERGY_MODELS[name]
     given = {key: plain(run.settings[f"energy.{key}"]) for key in option_names(model) & _options(run, "energy.")}
