@@ -31,7 +31,19 @@ from fallow.data.partitions.natural import Natural
 from fallow.data.partitions.one_class import OneClass
 from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
-from fallow.energy import ENERGY_MODELS, Bernoulli, Scale, Signal, Solar, Trace, Watts, prepare_harvest
+from fallow.energy import (
+    ENERGY_MODELS,
+    Bernoulli,
+    Markov,
+    Mix,
+    Poisson,
+    Scale,
+    Signal,
+    Solar,
+    Trace,
+    Watts,
+    prepare_harvest,
+)
 from fallow.energy.base import unit_rows
 from fallow.errors import ConfigError
 from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
@@ -89,6 +101,9 @@ POLICY_ROWS = {
 ENERGY_ROWS = {
     "bernoulli": Bernoulli(p=0.3),
     "trace": Trace(path="roofs.csv"),
+    "poisson": Poisson(rate=0.7, packet=2),
+    "markov": Markov(good=4.0, bad=9.0, units_good=1.5),
+    "mix": Mix(({"model": "poisson", "rate": 0.3}, {"model": "trace", "path": "roofs.csv", "share": 2})),
     "solar": Solar(start="2025-06-21"),
     "watts": Watts(path="watts.csv"),
     "signal": Signal(of="lamp:Lamp"),

@@ -33,7 +33,10 @@ class Purpose(StrEnum):
     DROPOUT = "dropout"
     FORECAST = "forecast"
     WEATHER = "weather"
+    SHARING = "sharing"
+    SPELLS = "spells"
     FRACTIONS = "fractions"
+    GROUP = "group"
     CLOUDS = "clouds"
 
 

@@ -20,6 +20,7 @@ from tests.test_docs import names, rows
         "index.md",
         "api.md",
         "api-rooms.md",
+        "energy.md",
         "write-a-policy.md",
         "bring-your-own.md",
         "reproducibility.md",
@@ -28,7 +29,6 @@ from tests.test_docs import names, rows
         "calibrate.md",
         "flower.md",
         "trackers.md",
-        "energy.md",
     ],
 )
 def test_following_a_page_to_the_letter_works(page: str, tmp_path: Path, monkeypatch) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fallow.energy import Scale, Solar, prepare_harvest
-from fallow.energy.solar import Cloudy
+from fallow.energy.cloudy import Cloudy
 from fallow.energy.steady import ROUNDING, Steady
 from fallow.energy.sun import Orientation, Place
 from fallow.energy.typical_year import TypicalYear, read_year
@@ -91,6 +91,27 @@ def test_the_mean_is_that_of_a_year_and_another_mean_is_another_panel():
     assert model.mean(2) == pytest.approx(0.8 * clear.mean(2))
     assert model.with_mean(3.0).mean(2) == pytest.approx([2.0, 4.0])
     assert clear.with_mean(3.0).mean(2) == pytest.approx([2.0, 4.0])
+
+
+def test_without_clouds_the_forecast_is_the_truth():
+    model = Solar(**JUNE, depth=0.0, efficiency=(0.1, 0.2)).at_scale(HOURLY)
+    lived = units(Solar(**JUNE, depth=0.0, efficiency=(0.1, 0.2)), [2, 3], slots=10)
+    expected, error = model.prepare_forecast(5, 2, 10)(2, 2)
+    assert expected.tolist() == [[lived[1:10, client].sum(), lived[10:, client].sum()] for client in (0, 1)]
+    assert not error.any()
+
+
+def test_under_clouds_the_forecast_misses_by_as_much_as_it_says():
+    model, scale = Solar(**JUNE, depth=0.8, persistence=5.0), Scale(3600, 20.0)
+    lived = units(model, [1, 2], clients=3000, slots=12, scale=scale)
+    expected, error = model.at_scale(scale).prepare_forecast(5, 3000, 12)(1, 2)
+    missed = np.stack([lived[1:12].sum(axis=0), lived[12:].sum(axis=0)], axis=1) - expected
+    assert np.abs(missed.mean(axis=0)).max() < 4 * error.mean() / np.sqrt(3000)
+    assert (missed**2).mean(axis=0) == pytest.approx((error**2).mean(axis=0), rel=0.1)
+    # Asked alone, or after another epoch, it is the same.
+    again = model.at_scale(scale).prepare_forecast(5, 3000, 12)
+    again(0, 1)
+    assert np.array_equal(again(1, 2).units, expected)
 
 
 def test_a_panel_of_no_area_can_have_no_mean():

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.arrays import per_client
 from fallow.energy.base import Harvest, Units
+from fallow.energy.outlook import EpochForecast, Outlook
 from fallow.errors import ConfigError, TraceError
 
 Totals = Callable[[NDArray[np.int64]], NDArray[np.float64]]
@@ -79,6 +80,24 @@ class Steady:
                 before = after
 
         return harvest
+
+    def prepare_forecast(self, seed: int, clients: int, slots_per_epoch: int) -> EpochForecast:
+        """Returns the forecast: the truth.
+
+        Args:
+            seed: Is not used: nothing is left to chance.
+            clients: N.
+            slots_per_epoch: S.
+        """
+        factor = np.asarray(self.units_per_joule, dtype=np.float64)
+
+        def forecast(epoch: int, epochs: int) -> Outlook:
+            ends = (epoch + np.arange(epochs + 1, dtype=np.int64)) * slots_per_epoch
+            ends[0] += 1  # the first slot's harvest is in
+            units = np.diff(np.floor(self.totals(ends) * factor + ROUNDING), axis=0).T
+            return Outlook(np.broadcast_to(units, (clients, epochs)).copy(), np.zeros((clients, epochs)))
+
+        return forecast
 
     def mean(self, clients: int) -> NDArray[np.float64]:
         """Returns the mean units a slot of each client, shape (N,), float64.

@@ -1,15 +1,25 @@
 """The experiment: one run, described in full. A wrong setting raises an error of one sentence before anything runs."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError
 
 from fallow.data.sizes import check_sizes
-from fallow.energy import Described, Harvest, Physics, Scale, check_batteries, check_reserve, prepare_harvest
+from fallow.energy import (
+    Described,
+    EpochForecast,
+    Harvest,
+    Physics,
+    Scale,
+    check_batteries,
+    check_reserve,
+    prepare_forecast,
+    prepare_harvest,
+)
 from fallow.errors import ConfigError
 from fallow.experiment.choices import build_choices
 from fallow.experiment.given import section_table
@@ -42,6 +52,8 @@ MOST_SLOTS = 2**31 - 1
 
 MOST_CLIENTS = 10**8
 """Most clients of a run. The batteries and counters of so many take ten gigabytes."""
+
+Prepared = TypeVar("Prepared")
 
 
 class Experiment(BaseModel):
@@ -242,7 +254,18 @@ class Experiment(BaseModel):
         Raises:
             FallowError: The energy model can't be used as it is.
         """
-        return prepare_harvest(
+        return self._through_the_door(prepare_harvest)
+
+    def build_forecast(self) -> EpochForecast:
+        """Returns what the energy model itself expects of the harvest.
+
+        Raises:
+            FallowError: The energy model has no forecast, or can't be used as it is.
+        """
+        return self._through_the_door(prepare_forecast)
+
+    def _through_the_door(self, prepare: Callable[..., Prepared]) -> Prepared:
+        return prepare(
             self.build("energy", "model"),
             seed=self.seed,
             clients=self.clients,

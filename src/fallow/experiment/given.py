@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from fallow.energy.mix import names_in
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES, as_table
 from fallow.experiment.sections import SECTIONS, Choosing
@@ -57,6 +58,7 @@ def bound_to_process(experiment: "Experiment") -> str | None:
         True
     """
     chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
+    chosen += names_in(experiment.energy.model, experiment.energy.options)
     return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
 
 

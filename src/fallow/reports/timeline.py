@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
-from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
+from fallow.energy import ENERGY_MODELS, Harvest, Physics, Scale, Units, prepare_harvest
+from fallow.energy.mix import names_in
 from fallow.errors import FallowError
 from fallow.plugins.nested import nested, plain
 from fallow.plugins.options import option_names, with_options
@@ -205,14 +206,23 @@ def _by_slot(events: Events) -> dict[int, NDArray[np.int32]]:
 
 
 def _build_harvest(run: ReportedRun) -> Harvest:
-    name = run.settings["energy.model"]
-    if name not in ENERGY_MODELS or name == "signal":  # somebody's own code is not run by a report
-        raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
+    settings = run.settings
+    options = {key: plain(settings[f"energy.{key}"]) for key in _options(run, "energy.")}
+    for name in names_in(settings["energy.model"], options):
+        if name not in ENERGY_MODELS or name == "signal":  # somebody's own code is not run by a report
+            raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
+    name = settings["energy.model"]
     model = ENERGY_MODELS[name]
-    given = {key: plain(run.settings[f"energy.{key}"]) for key in option_names(model) & _options(run, "energy.")}
-    built = with_options(f"The energy model '{name}'", model, given, "energy")
-    harvest: Harvest = built.prepare(run.settings["seed"], run.settings["clients"], run.settings["slots_per_epoch"])
-    return harvest
+    given = {key: value for key, value in options.items() if key in option_names(model)}
+    return prepare_harvest(
+        with_options(f"The energy model '{name}'", model, given, "energy"),
+        seed=settings["seed"],
+        clients=settings["clients"],
+        slots_per_epoch=settings["slots_per_epoch"],
+        scale=Scale(settings.get("slot_seconds", 0.0), settings.get("unit_joules", 0.0)),
+        correlation=options.get("correlation", 0.0),
+        mean=options.get("mean", 0.0),
+    )
 
 
 def _build_physics(run: ReportedRun) -> Physics:
