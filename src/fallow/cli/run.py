@@ -36,6 +36,8 @@ def run(
     with words_aside(as_json):
         experiment = Experiment.read(config, setting or ())
         directory = out or next_free(Path("runs"), experiment.policy.name)
+        if found_in_source := experiment.describe_energy():
+            console.print(found_in_source, highlight=False, markup=False)
         found = execute.run(experiment, directory, overwrite=overwrite, workers=workers)
     _show(found, as_json=as_json)
 

@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
+from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.fractions import whole_units
 from fallow.energy.groups import group_seed, group_sizes, joined
@@ -11,7 +11,10 @@ from fallow.energy.outlook import EpochForecast, Forecasting, Outlook
 from fallow.energy.physics import Physics, check_batteries, check_reserve
 from fallow.energy.poisson import Poisson
 from fallow.energy.scale import Scale
+from fallow.energy.signal import Signal
+from fallow.energy.solar import Solar
 from fallow.energy.trace import Trace
+from fallow.energy.watts import Watts
 
 ENERGY_MODELS: dict[str, type] = {
     "bernoulli": Bernoulli,
@@ -19,6 +22,9 @@ ENERGY_MODELS: dict[str, type] = {
     "poisson": Poisson,
     "markov": Markov,
     "mix": Mix,
+    "solar": Solar,
+    "watts": Watts,
+    "signal": Signal,
 }
 
 __all__ = [
@@ -26,6 +32,7 @@ __all__ = [
     "Averaged",
     "Bernoulli",
     "Correlated",
+    "Described",
     "EnergyModel",
     "EpochForecast",
     "Forecasting",
@@ -38,8 +45,11 @@ __all__ = [
     "Rescaled",
     "Scale",
     "Scaled",
+    "Signal",
+    "Solar",
     "Trace",
     "Units",
+    "Watts",
     "check_batteries",
     "check_reserve",
     "group_seed",

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from fallow.data.sizes import check_sizes
 from fallow.energy import (
+    Described,
     EpochForecast,
     Harvest,
     Physics,
@@ -273,6 +274,19 @@ class Experiment(BaseModel):
             correlation=self.energy.correlation,
             mean=self.energy.mean,
         )
+
+    def describe_energy(self) -> str:
+        """Returns what the energy model found in what it reads, in a line, such as the gaps of a file; else "".
+
+        Raises:
+            FallowError: What it reads can't be used.
+
+        Examples:
+            >>> Experiment().describe_energy()
+            ''
+        """
+        model = self.build("energy", "model")
+        return str(model.describe()) if isinstance(model, Described) else ""
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
