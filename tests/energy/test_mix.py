@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fallow.energy import Bernoulli, Markov, Mix, Poisson, group_seed, group_sizes
+from fallow.energy import Bernoulli, Markov, Mix, Poisson, Scale, Watts, group_seed, group_sizes
 from fallow.errors import ConfigError, FallowError
 from fallow.experiment import Experiment
 from tests.energy.cells import cells, correlation
@@ -127,3 +127,18 @@ def test_a_mean_that_one_group_can_not_have_is_refused() -> None:
         cells(Mix(({"model": "bernoulli", "p": 0.5}, {"model": "poisson"})), clients=4, mean=2.0)
     with pytest.raises(ConfigError, match="a mix in which nobody harvests anything"):
         cells(Mix(({"model": "bernoulli", "p": 0.0},)), mean=0.5)
+
+
+def test_a_mix_tells_what_its_files_held_and_takes_sources_in_watts(tmp_path: Path) -> None:
+    lines = "".join(f"2025-01-01T0{hour}:00:00Z,{watts}\n" for hour, watts in enumerate((0.5, 1.5, 1.0)))
+    (tmp_path / "roof.csv").write_text("time,watts\n" + lines, encoding="utf-8")
+    watts = {"model": "watts", "path": str(tmp_path / "roof.csv")}
+    mix = Mix((watts, {"model": "bernoulli", "p": 1.0}))
+    assert "roof.csv" in mix.describe()
+    assert "\n" not in mix.describe()
+    assert Mix(({"model": "bernoulli"},)).describe() == ""
+    units = cells(mix, clients=2, slots=3, scale=Scale(slot_seconds=3600, unit_joules=900))
+    assert units[:, 1].tolist() == [1, 1, 1]
+    assert units[:, :1].tolist() == cells(Watts(watts["path"]), clients=1, slots=3, scale=Scale(3600, 900)).tolist()
+    with pytest.raises(ConfigError, match="is in watts, and slot_seconds and unit_joules are not stated"):
+        mix.prepare(0, 2, 3)
