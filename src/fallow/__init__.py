@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.experiment import Experiment as Experiment
+    from fallow.experiment.recommended import recommended as recommended
     from fallow.policies.check import check_policy as check_policy
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume
@@ -46,6 +47,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "models": "fallow.models",
         "objectives": "fallow.objectives",
         "policies": "fallow.policies",
+        "recommended": "fallow.experiment.recommended",
         "report": "fallow.reports.output",
         "resume": "fallow.runs.execute",
         "run": "fallow.runs.execute",
