@@ -2,13 +2,14 @@
 
 from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
+from fallow.energy.checks import check_batteries, check_reserve
 from fallow.energy.fractions import whole_units
 from fallow.energy.groups import group_seed, group_sizes, joined
 from fallow.energy.harvest import prepare_forecast, prepare_harvest
 from fallow.energy.markov import Markov
 from fallow.energy.mix import Mix
 from fallow.energy.outlook import EpochForecast, Forecasting, Outlook
-from fallow.energy.physics import Physics, check_batteries, check_reserve
+from fallow.energy.physics import Physics
 from fallow.energy.poisson import Poisson
 from fallow.energy.scale import Scale
 from fallow.energy.signal import Signal

@@ -70,7 +70,10 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
         sizes = (experiment.clients, experiment.slots_per_epoch, experiment.scale)
         needs = needs_of(experiment.build("policy"))
         forecasts = needs.forecast_epochs > 0 and needs.forecast_by == "model"
-        harvest = f"{experiment.energy} {experiment.energy.parts} {sizes} {forecasts}"
+        of_classes = [
+            (device.share, device.energy, device.energy and device.energy.parts) for device in experiment.device
+        ]
+        harvest = f"{experiment.energy} {experiment.energy.parts} {of_classes} {sizes} {forecasts}"
         if harvest not in read:
             experiment.build_harvest()
             if forecasts:
