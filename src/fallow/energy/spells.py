@@ -50,8 +50,8 @@ class SpellLaw:
     def taken(self, correlation: float) -> float:
         """Returns s, how probably two clients both take a slot's shared draw: c(2 − r) / (1 + c(1 − r)).
 
-        Two clients part ways when one of them refreshes alone. With s their states have the correlation c in every slot,
-        because C = s·r / (1 − s(1−r) − (1−s)(1−r)²) is what remains of s, and C = c for this s.
+        Two clients part ways when one of them refreshes alone. So of s there remains the correlation
+        C = s·r / (1 − s(1−r) − (1−s)(1−r)²) of their states, which is c for this s.
 
         Args:
             correlation: c, the correlation of two clients' states in a slot.
