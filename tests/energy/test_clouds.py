@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from fallow.energy.clouds import CHANGE, GOODNESS, Clouds
+from fallow.energy.clouds import Clouds
+from fallow.energy.cloudy import cloud_outlook
+from fallow.energy.weather import CHANGE, GOODNESS
 from fallow.rng import Purpose, bernoulli, stream
 
 
@@ -100,3 +102,19 @@ def test_shared_wholly_everyone_has_the_same_sky_and_groups_can_share_it():
 
 def test_depth_0_is_always_clear():
     assert (sky(Clouds(renewal=0.3, depth=0.0), epochs=2, clients=3, slots=4) == 1).all()
+
+
+def test_the_forecast_is_the_mean_of_what_comes_and_its_error_that_of_the_sums():
+    clouds = Clouds(renewal=0.3, depth=1.0)
+    joules, windows = np.array([3.0, 0.0, 5.0, 2.0, 7.0]), np.array([2, 3])
+    clearness = clouds.prepare(seed=8, clients=60_000, slots_per_epoch=6)
+    now, *later = (slot.copy() for slot in clearness(0))
+    real = np.array(later) * joules[:, None]
+    sums = np.stack([real[:2].sum(axis=0), real[2:].sum(axis=0)], axis=1)
+    units, error = cloud_outlook(clouds, now, np.ones(now.size), joules, windows)
+    missed = sums - units
+    for low in (0.0, 0.4, 0.9):  # it is right for each present sky
+        group = (low <= now) & (now < low + 0.1)
+        assert missed[group].mean(axis=0) == pytest.approx([0, 0], abs=0.12)
+        variance = (error[group] ** 2).mean(axis=0) - 1 / 6  # what whole units add
+        assert (missed[group] ** 2).mean(axis=0) == pytest.approx(variance, rel=0.06)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fallow.energy import Scale, Solar, prepare_harvest
-from fallow.energy.solar import Cloudy
+from fallow.energy.cloudy import Cloudy
 from fallow.energy.steady import ROUNDING, Steady
 from fallow.energy.sun import Orientation, Place
 from fallow.energy.typical_year import TypicalYear, read_year
@@ -93,6 +93,27 @@ def test_the_mean_is_that_of_a_year_and_another_mean_is_another_panel():
     assert clear.with_mean(3.0).mean(2) == pytest.approx([2.0, 4.0])
 
 
+def test_without_clouds_the_forecast_is_the_truth():
+    model = Solar(**JUNE, depth=0.0, efficiency=(0.1, 0.2)).at_scale(HOURLY)
+    lived = units(Solar(**JUNE, depth=0.0, efficiency=(0.1, 0.2)), [2, 3], slots=10)
+    expected, error = model.prepare_forecast(5, 2, 10)(2, 2)
+    assert expected.tolist() == [[lived[1:10, client].sum(), lived[10:, client].sum()] for client in (0, 1)]
+    assert not error.any()
+
+
+def test_under_clouds_the_forecast_misses_by_as_much_as_it_says():
+    model, scale = Solar(**JUNE, depth=0.8, persistence=5.0), Scale(3600, 20.0)
+    lived = units(model, [1, 2], clients=3000, slots=12, scale=scale)
+    expected, error = model.at_scale(scale).prepare_forecast(5, 3000, 12)(1, 2)
+    missed = np.stack([lived[1:12].sum(axis=0), lived[12:].sum(axis=0)], axis=1) - expected
+    assert np.abs(missed.mean(axis=0)).max() < 4 * error.mean() / np.sqrt(3000)
+    assert (missed**2).mean(axis=0) == pytest.approx((error**2).mean(axis=0), rel=0.1)
+    # Asked alone, or after another epoch, it is the same.
+    again = model.at_scale(scale).prepare_forecast(5, 3000, 12)
+    again(0, 1)
+    assert np.array_equal(again(1, 2).units, expected)
+
+
 def test_a_panel_of_no_area_can_have_no_mean():
     with pytest.raises(ConfigError, match=r"The panel gives nothing, so energy\.mean can't be had of it"):
         Solar(area=0.0).at_scale(HOURLY).with_mean(2.0)
@@ -150,7 +171,10 @@ def test_weather_can_not_be_shared_where_there_is_none():
             units(Solar(**options), [0], correlation=0.5)
 
 
-@pytest.mark.parametrize(("name", "latitude"), [("723170TYA.CSV", 36.1), ("703165TY.csv", 55.317), ("12839.tm2", 25.8)])
+@pytest.mark.parametrize(
+    ("name", "latitude"),
+    [("723170TYA.CSV", 36.1), ("703165TY.csv", 55.317), pytest.param("12839.tm2", 25.8, marks=pytest.mark.slow)],
+)
 def test_pvlibs_typical_years_are_read_from_pvlib_and_say_where_they_are(name, latitude):
     year = read_year(name, Orientation(0.0, 180.0), NEW_YEAR)
     assert year.place.latitude == latitude
@@ -183,6 +207,29 @@ def test_a_typical_year_begins_in_its_stations_own_standard_time():
     assert lived[:10].min() > 0
     assert lived[11:].max() == 0
     assert isinstance(Solar(year="723170TYA.CSV").at_scale(HOURLY), Steady)
+
+
+def write_epw(path: Path, watts: float) -> None:
+    """Writes a year in which the sky sends so many watts a square metre, day and night, and the sun none."""
+    head = ["LOCATION,Padova,-,ITA,made,0,45.41,11.88,1.0,12.0", *[f"HEADER {line}" for line in range(7)]]
+    hours = np.datetime64("2025-01-01T00", "h") + np.arange(8760)
+    rows = []
+    for hour in hours.tolist():
+        cells = ["0"] * 35
+        cells[:5] = ["2025", str(hour.month), str(hour.day), str(hour.hour + 1), "0"]
+        cells[13], cells[15] = f"{watts}", f"{watts}"
+        rows.append(",".join(cells))
+    path.write_text("\n".join(head + rows) + "\n", encoding="utf-8")
+
+
+def test_a_year_of_the_users_own_is_read_as_energyplus_writes_it(tmp_path):
+    write_epw(tmp_path / "padova.epw", watts=100.0)
+    year = read_year(str(tmp_path / "padova.epw"), Orientation(0.0, 180.0), NEW_YEAR)
+    assert (year.place, year.start) == (Place(45.41, 11.88, 12.0), datetime(2025, 1, 1, 1))
+    assert year.watts == pytest.approx(np.full(8760, 100.0))
+    write_epw(tmp_path / "padova.epw", watts=-1.0)
+    with pytest.raises(TraceError, match=r"padova\.epw, hour 1: the irradiance is missing or negative"):
+        read_year(str(tmp_path / "padova.epw"), Orientation(0.0, 180.0), NEW_YEAR)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_a_gap_is_filled_as_stated_and_reported():
     found = zeros.describe()
     assert (found.gaps, found.gap_seconds, found.step, found.rows, found.seconds) == (1, 240, 60, 5, 540)
     assert found.mean_watts == pytest.approx(10 / 9)
-    assert "1 gap of 4 min together, filled with zeros" in str(found)
+    assert "1 gap of 4 min, filled with zeros" in str(found)
     assert Watts("roof.csv", gap=5.0).describe().gaps == 0
 
 
@@ -142,7 +142,7 @@ def test_stamps_in_an_hour_that_does_not_exist_are_taken_as_if_the_clock_had_not
     path = write(*local(["2025-03-30 01:30", "2025-03-30 02:00", "2025-03-30 03:30"]))
     found = Watts(path, timezone="Europe/Rome").describe()
     assert (found.missing, found.step, found.seconds) == (1, 1800, 5400)
-    assert "1 stamps in an hour that does not exist" in str(found)
+    assert "1 stamp in an hour that does not exist" in str(found)
     path = write(*local(["2025-03-30 01:30", "2025-03-30 02:30", "2025-03-30 03:30"]))
     with pytest.raises(TraceError, match=r"line 4: the time 2025-03-30 03:30 repeats .* offset such as \+01:00\.$"):
         Watts(path, timezone="Europe/Rome").describe()

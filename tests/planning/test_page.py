@@ -29,7 +29,10 @@ def test_the_nodes_of_the_page_are_the_configs_that_come_with_it() -> None:
     page = (DOCS / "plan.md").read_text(encoding="utf-8")
     node = Node(**__import__("tomllib").loads(page.split('title="padova.toml"\n')[1].split("```")[0]))
     configs = DOCS.parent / "configs"
-    kept = {name: Node(**__import__("tomllib").loads((configs / name).read_text())) for name in ("node-padova.toml", "node-kiruna.toml")}
+    kept = {
+        name: Node(**__import__("tomllib").loads((configs / name).read_text()))
+        for name in ("node-padova.toml", "node-kiruna.toml")
+    }
     assert kept["node-padova.toml"] == node
     assert kept["node-kiruna.toml"].device == node.device
     assert kept["node-kiruna.toml"].wish == node.wish

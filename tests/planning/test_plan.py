@@ -147,8 +147,6 @@ def test_a_unit_of_our_choice_grows_until_the_best_slot_of_the_largest_panel_fit
     sun = {"model": "solar", "area": 0.02}
     coarse = {"slot_seconds": 86_400.0, "round_hours": 240.0, "unit_joules": 0.0}
     found = ask(sun, 0.1, tiny, batteries=[1.0], panels=[1.0, 8.0], **coarse)
-    assert (
-        found.scale.unit_joules == 0.005
-    )  # ten times that of the costs: a day of 10⁵ J, eight times, fits
+    assert found.scale.unit_joules == 0.005  # ten times that of the costs: a day of 10⁵ J, eight times, fits
     with pytest.raises(EnergyError, match="1000000000"):
         ask(sun, 0.1, tiny, batteries=[1.0], panels=[1.0, 8.0], **coarse | {"unit_joules": 1e-6})

@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
+from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.checks import check_batteries, check_reserve
 from fallow.energy.fractions import whole_units
@@ -33,6 +33,7 @@ __all__ = [
     "Averaged",
     "Bernoulli",
     "Correlated",
+    "Described",
     "EnergyModel",
     "EpochForecast",
     "Forecasting",

@@ -83,9 +83,9 @@ def duration_in_words(seconds: float) -> str:
 
     Examples:
         >>> duration_in_words(90), duration_in_words(7200), duration_in_words(86400 * 3.5)
-        ('90 s', '2 h', '3.5 d')
+        ('1.5 min', '2 h', '3.5 d')
     """
     for unit, length in (("d", DAY_SECONDS), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * length:
+        if seconds >= length:
             return f"{round(seconds / length, 1):g} {unit}"
     return f"{round(seconds, 3):g} s"

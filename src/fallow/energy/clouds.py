@@ -6,11 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.energy.base import CELLS_AT_ONCE
+from fallow.energy.weather import CHANGE, GOODNESS, parts, shared_draws
 from fallow.rng import Purpose, bernoulli, stream
-
-GOODNESS, CHANGE = 0, 2
-"""Columns of the weather that all share: how good it is, and whether it changes."""
 
 Clearness = Callable[[int], Iterator[NDArray[np.float64]]]
 """Yields the clearness of each slot of an epoch, shape (N,); the next slot changes the array in place."""
@@ -86,11 +83,9 @@ class Clouds:
         """Yields `now` after the draws of each slot of an epoch have changed it."""
         rng, clients = stream(seed, Purpose.CLOUDS, epoch), now.size
         weather = seed if self.weather is None else self.weather
-        sky = stream(weather, Purpose.WEATHER, epoch).random((slots, 3)) if self.correlation else None
+        sky = shared_draws(weather, epoch, slots) if self.correlation else None
         first, later = self.sharing
-        at_once = max(1, CELLS_AT_ONCE // clients)
-        for begin in range(0, slots, at_once):
-            rows = min(at_once, slots - begin)
+        for begin, rows in parts(slots, clients):
             draws = bernoulli(rng, self.renewal, (rows, clients))
             follows = bernoulli(rng, later, (rows, clients)) if sky is not None else np.zeros_like(draws)
             for slot, draw, follow in zip(range(begin, begin + rows), draws, follows, strict=True):

@@ -165,7 +165,7 @@ class Physics:
 
         Examples:
             >>> from fallow.experiment import Experiment
-            >>> physics = Physics.of_settings(Experiment(clients=3).table(), probes=True, ideal=False)
+            >>> physics = Physics.of_settings(Experiment(clients=3, policy="fedavg").table(), probes=True, ideal=False)
             >>> physics.clients, physics.transmit_cost
             (3, array([1, 1, 1], dtype=int32))
         """

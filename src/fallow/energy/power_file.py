@@ -1,4 +1,4 @@
-"""A CSV file of power with time stamps, read as power over time; what was found in it on the way."""
+"""A CSV file of power with time stamps, read as power over time."""
 
 import csv
 from contextlib import suppress
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.energy.clock import duration_in_words
+from fallow.energy.findings import Findings
 from fallow.energy.stamps import parse_stamps
 from fallow.errors import TraceError
 
@@ -18,62 +19,6 @@ MOST_FILLED = 10**7
 """Most rows that filling gaps may add."""
 
 Fill = Literal["zeros", "interpolate", "hold"]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a file of power holds. Its text is a line for the user.
-
-    Attributes:
-        path: The file.
-        rows: How many there are.
-        columns: Of watts.
-        first: The first stamp, in UTC.
-        seconds: From the first stamp to the end of the last row.
-        step: The typical seconds from one row to the next, the median; the last row lasts so long.
-        gaps: Steps that are longer than the setting `gap` allows.
-        gap_seconds: How much of the time is filled.
-        fill: What it is filled with.
-        clock_changes: How often the file's clock was put forward or back.
-        repeated: Stamps in an hour that the clock shows a second time.
-        missing: Stamps in an hour that the clock leaves out, taken as if it had not been put forward yet.
-        mean_watts: The mean power over the whole time, of all columns, gaps as they are filled.
-    """
-
-    path: str
-    rows: int
-    columns: int
-    first: datetime
-    seconds: float
-    step: float
-    gaps: int
-    gap_seconds: float
-    fill: str
-    clock_changes: int
-    repeated: int
-    missing: int
-    mean_watts: float
-
-    def __str__(self) -> str:
-        columns = f" of {self.columns} columns" if self.columns > 1 else ""
-        words = [
-            f"{self.path}: {self.rows:,} rows{columns} from {self.first:%Y-%m-%d %H:%M} UTC, "
-            f"{duration_in_words(self.seconds)} in steps of {duration_in_words(self.step)}, mean "
-            f"{self.mean_watts:.4g} W"
-        ]
-        if self.gaps:
-            filled = {"zeros": "filled with zeros", "interpolate": "interpolated", "hold": "filled by the last value"}
-            words.append(
-                f"{self.gaps} gap{'s' if self.gaps > 1 else ''} of {duration_in_words(self.gap_seconds)} together, "
-                f"{filled[self.fill]}"
-            )
-        if self.clock_changes:
-            words.append(f"{self.clock_changes} clock change{'s' if self.clock_changes > 1 else ''}")
-        if self.repeated:
-            words.append(f"{self.repeated} stamps in a repeated hour")
-        if self.missing:
-            words.append(f"{self.missing} stamps in an hour that does not exist")
-        return "; ".join(words) + "."
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Solar harvest: a panel at a place on Earth, under clouds that come and stay, or in a typical year."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.arrays import per_client
-from fallow.energy.base import EnergyModel, Harvest, Units
+from fallow.energy.base import EnergyModel, Harvest
 from fallow.energy.clock import YEAR_SECONDS, parse_moment, parse_zone
 from fallow.energy.clouds import Clouds
-from fallow.energy.fractions import whole_rows
+from fallow.energy.cloudy import Cloudy
 from fallow.energy.scale import Scale
 from fallow.energy.steady import Steady
 from fallow.energy.sun import Orientation, Place, clear_sky
 from fallow.energy.typical_year import read_year
-from fallow.rng import Purpose, stream
 
 SquareMetres = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -143,79 +142,3 @@ class Solar:
         if isinstance(self.efficiency, tuple) and areas > 1:
             return per_client("energy.efficiency", self.efficiency, areas, np.float64)
         return np.asarray(self.efficiency, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Cloudy:
-    """The units of a panel under clouds.
-
-    What falls onto a panel in a slot is known, and the share of it that clouds let through is drawn. Fractions of a
-    unit are carried within an epoch; each epoch begins with a fraction that is drawn evenly, so that nothing is lost
-    or made on the average, and any epoch can be asked for alone.
-
-    Attributes:
-        clear: The panel without clouds.
-        clouds: The clouds above it.
-    """
-
-    clear: Steady
-    clouds: Clouds
-
-    def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
-        """Returns the harvest.
-
-        Args:
-            seed: The seed of the run.
-            clients: N.
-            slots_per_epoch: S.
-
-        Raises:
-            ConfigError: A setting has not one number for each client.
-        """
-        factor = np.asarray(self.clear.units_per_joule, dtype=np.float64)
-        if factor.ndim:
-            per_client("energy.area", factor, clients, np.float64)
-        clearness = self.clouds.prepare(seed, clients, slots_per_epoch)
-
-        def harvest(epoch: int) -> Iterator[Units]:
-            edges = np.arange(epoch * slots_per_epoch, (epoch + 1) * slots_per_epoch + 1, dtype=np.int64)
-            joules = np.diff(self.clear.totals(edges)[:, 0])
-            real = (sky * (factor * in_slot) for sky, in_slot in zip(clearness(epoch), joules, strict=True))
-            return whole_rows(real, stream(seed, Purpose.FRACTIONS, epoch).random(clients))
-
-        return harvest
-
-    def mean(self, clients: int) -> NDArray[np.float64]:
-        """Returns the mean units a slot of each client over a year, shape (N,), float64.
-
-        Args:
-            clients: N.
-        """
-        return self.clear.mean(clients) * self.clouds.mean
-
-    def with_mean(self, mean: float) -> "Cloudy":
-        """Returns the same weather on panels of another size.
-
-        Args:
-            mean: Units a slot, over all clients and a year.
-
-        Raises:
-            ConfigError: The panel gives nothing.
-        """
-        return replace(self, clear=self.clear.with_mean(mean / self.clouds.mean))
-
-    def correlated(self, correlation: float) -> "Cloudy":
-        """Returns the model with shared clouds: two clients' clearness has the given correlation in every slot.
-
-        Args:
-            correlation: From 0 to 1.
-        """
-        return replace(self, clouds=replace(self.clouds, correlation=correlation))
-
-    def with_weather(self, seed: int) -> "Cloudy":
-        """Returns the model with its shared clouds from the streams of another seed; its own draws stay.
-
-        Args:
-            seed: Whose weather it is: groups with the same one have the same weather.
-        """
-        return replace(self, clouds=replace(self.clouds, weather=seed))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.arrays import per_client
 from fallow.energy.base import Harvest, Units
+from fallow.energy.outlook import EpochForecast, Outlook
 from fallow.errors import ConfigError, TraceError
 
 Totals = Callable[[NDArray[np.int64]], NDArray[np.float64]]
@@ -80,6 +81,24 @@ class Steady:
 
         return harvest
 
+    def prepare_forecast(self, seed: int, clients: int, slots_per_epoch: int) -> EpochForecast:
+        """Returns the forecast: the truth.
+
+        Args:
+            seed: Is not used: nothing is left to chance.
+            clients: N.
+            slots_per_epoch: S.
+        """
+        factor = np.asarray(self.units_per_joule, dtype=np.float64)
+
+        def forecast(epoch: int, epochs: int) -> Outlook:
+            ends = (epoch + np.arange(epochs + 1, dtype=np.int64)) * slots_per_epoch
+            ends[0] += 1  # the first slot's harvest is in
+            units = np.diff(np.floor(self.totals(ends) * factor + ROUNDING), axis=0).T
+            return Outlook(np.broadcast_to(units, (clients, epochs)).copy(), np.zeros((clients, epochs)))
+
+        return forecast
+
     def mean(self, clients: int) -> NDArray[np.float64]:
         """Returns the mean units a slot of each client, shape (N,), float64.
 
@@ -99,21 +118,8 @@ class Steady:
             ConfigError: The source gives nothing.
         """
         factor = np.asarray(self.units_per_joule, dtype=np.float64)
-        scaled = factor * factor_for(mean, float((self.mean_joules() * factor).mean()), self.source)
+        now = float((self.mean_joules() * factor).mean()) if factor.any() else 0.0
+        if not now > 0:
+            raise ConfigError(f"{self.source} gives nothing, so energy.mean can't be had of it; remove energy.mean.")
+        scaled = factor * (mean / now)
         return replace(self, units_per_joule=float(scaled) if scaled.ndim == 0 else tuple(scaled.tolist()))
-
-
-def factor_for(wanted: float, mean: float, source: str) -> float:
-    """Returns the factor that takes a source from its mean to another.
-
-    Args:
-        wanted: Units a slot.
-        mean: Units a slot, as it is.
-        source: What the source is, as the subject of an error sentence.
-
-    Raises:
-        ConfigError: The mean is 0.
-    """
-    if not mean > 0:
-        raise ConfigError(f"{source} gives nothing, so energy.mean can't be had of it; remove energy.mean.")
-    return wanted / mean

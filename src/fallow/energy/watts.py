@@ -11,7 +11,8 @@ from pydantic import Field
 
 from fallow.energy.base import Harvest
 from fallow.energy.clock import parse_moment, parse_zone
-from fallow.energy.power_file import Fill, Findings, PowerFile, read_power
+from fallow.energy.findings import Findings
+from fallow.energy.power_file import Fill, PowerFile, read_power
 from fallow.energy.scale import Scale
 from fallow.energy.steady import Steady
 from fallow.energy.trace import NO_PATH

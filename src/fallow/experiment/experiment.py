@@ -10,16 +10,17 @@ import tomli_w
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.energy import Harvest, Physics, Scale
+from fallow.energy import EpochForecast, Harvest, Physics, Scale
 from fallow.energy.devices.classes import assign_classes
 from fallow.errors import ConfigError
 from fallow.experiment.checks import check_together
 from fallow.experiment.choices import build_choices
 from fallow.experiment.devices import DeviceClass, device_table, listed
 from fallow.experiment.given import changed_settings, section_table
-from fallow.experiment.harvests import harvest_by_class
+from fallow.experiment.harvests import forecast_of, harvest_of
 from fallow.experiment.resolution import resolve_devices
 from fallow.experiment.sections import (
+    MOST_CLIENTS,
     SECTIONS,
     Aggregation,
     Battery,
@@ -40,9 +41,6 @@ from fallow.plugins.nested import plain, thawed
 from fallow.plugins.validation import sentence
 from fallow.policies import AnyPolicy, Reserving, needs_of
 from fallow.rng import MAX_SEED
-
-MOST_CLIENTS = 10**8
-"""Most clients of a run. The batteries and counters of so many take ten gigabytes."""
 
 
 class Experiment(BaseModel):
@@ -168,10 +166,8 @@ class Experiment(BaseModel):
         for name, section in self:
             if isinstance(section, Choosing):
                 table[name] |= {key: value for key, value in section.options.items() if value is not None}
-        devices = [device_table(device) for device in self.device]
-        return {key: value for key, value in table.items() if key != "device"} | (
-            {"device": devices} if devices else {}
-        )
+        del table["device"]  # where there are none: TOML could not add [[device]] to an empty list
+        return table | ({"device": [device_table(device) for device in self.device]} if self.device else {})
 
     @property
     def given(self) -> dict[str, Any]:
@@ -248,10 +244,17 @@ class Experiment(BaseModel):
         Raises:
             FallowError: The energy model can't be used as it is.
         """
-        return harvest_by_class(self)
+        return harvest_of(self)
+
+    def build_forecast(self) -> EpochForecast:
+        """Returns what the energy model itself expects of the harvest.
+
+        Raises:
+            FallowError: The energy model has no forecast, or can't be used as it is.
+        """
+        return forecast_of(self)
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
 
-    def __str__(self) -> str:
-        return repr(self)
+    __str__ = __repr__

@@ -1,23 +1,23 @@
 """The harvest of an experiment: of all clients alike, or of classes of devices with harvests of their own."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from fallow.energy import Harvest, Units, group_seed, group_sizes, joined, prepare_harvest
-from fallow.errors import EnergyError
+from fallow.energy import Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
+from fallow.energy.devices.harvests import harvest_of_classes
+from fallow.energy.groups import group_seed, group_sizes
 
 if TYPE_CHECKING:
     from fallow.experiment.experiment import Experiment
     from fallow.experiment.sections import Energy
 
+Prepared = TypeVar("Prepared")
 
-def harvest_by_class(experiment: "Experiment") -> Harvest:
+
+def harvest_of(experiment: "Experiment") -> Harvest:
     """Returns the harvest of a run, after its energy models have read and checked what they need.
-
-    Clients whose class has no harvest of its own have the same as without classes, to the byte. The harvest of a class
-    has a seed of its own, of the run's seed and the place of the class; the weather that clients share is one for all.
 
     Args:
         experiment: What is run.
@@ -25,45 +25,78 @@ def harvest_by_class(experiment: "Experiment") -> Harvest:
     Raises:
         FallowError: An energy model can't be used as it is.
     """
-    if all(device.energy is None for device in experiment.device):
-        return _prepare(experiment, experiment.energy, experiment.seed, experiment.clients)
-    sizes = group_sizes([device.share for device in experiment.device], experiment.clients)
-    own: list[Harvest | None] = [
-        None if device.energy is None else _prepare(experiment, device.energy, group_seed(experiment.seed, place), size)
-        for place, (device, size) in enumerate(zip(experiment.device, sizes, strict=True))
-        if size
-    ]
-    alone = [harvest for harvest in own if harvest is not None]
-    if len(alone) == len(own):
-        return joined(alone, experiment.clients, experiment.slots_per_epoch)
-    everyone = _prepare(experiment, experiment.energy, experiment.seed, experiment.clients)
-    return _overlaid(everyone, own, [size for size in sizes if size])
+
+    def prepare(place: int | None, seed: int, clients: int) -> Harvest:
+        return _through_the_door(prepare_harvest, experiment, place, seed, clients)
+
+    return harvest_of_classes(experiment.table(), prepare)
 
 
-def _overlaid(everyone: Harvest, own: list[Harvest | None], sizes: list[int]) -> Harvest:
-    """Returns the harvest of everyone, in which some classes have their own; classes are blocks in their order."""
+def forecast_of(experiment: "Experiment") -> EpochForecast:
+    """Returns what the energy models themselves expect of the harvest, each class by its own.
+
+    Args:
+        experiment: What is run.
+
+    Raises:
+        FallowError: An energy model has no forecast, or can't be used as it is.
+    """
+    seed, clients, devices = experiment.seed, experiment.clients, experiment.device
+    own = [device.energy is not None for device in devices]
+    if not any(own):
+        return _through_the_door(prepare_forecast, experiment, None, seed, clients)
+    sizes = group_sizes([device.share for device in devices], clients)
     ends = np.cumsum(sizes)
+    everyone = None if all(own) else _through_the_door(prepare_forecast, experiment, None, seed, clients)
+    alone = {
+        place: _through_the_door(prepare_forecast, experiment, place, group_seed(seed, place), size)
+        for place, size in enumerate(sizes)
+        if own[place] and size
+    }
 
-    def harvest(epoch: int) -> Iterator[Units]:
-        alone = [iter(rows(epoch)) if rows is not None else None for rows in own]
-        for units in everyone(epoch):
-            blocks = np.split(np.asarray(units), ends[:-1])
-            yield np.concatenate(
-                [block if rows is None else _next_slot(rows) for block, rows in zip(blocks, alone, strict=True)]
-            )
+    def forecast(epoch: int, epochs: int) -> Outlook:
+        units, error = np.zeros((clients, epochs)), np.zeros((clients, epochs))
+        if everyone is not None:
+            shared = everyone(epoch, epochs)
+            units[:], error[:] = shared.units, shared.error
+        for place, of_class in alone.items():
+            outlook, block = of_class(epoch, epochs), slice(ends[place] - sizes[place], ends[place])
+            units[block], error[block] = outlook.units, outlook.error
+        return Outlook(units, error)
 
-    return harvest
-
-
-def _next_slot(rows: Iterator[Units]) -> Units:
-    units = next(rows, None)
-    if units is None:
-        raise EnergyError("The energy model of a device class gave fewer slots than an epoch has.")
-    return units
+    return forecast
 
 
-def _prepare(experiment: "Experiment", energy: "Energy", seed: int, clients: int) -> Harvest:
-    return prepare_harvest(
+def energy_of(experiment: "Experiment", place: int | None) -> "Energy":
+    """Returns the section energy of a class of devices, which is that of the experiment where it has none.
+
+    Args:
+        experiment: What is run.
+        place: The place of the class; None: that of the experiment.
+    """
+    own = None if place is None else experiment.device[place].energy
+    return experiment.energy if own is None else own
+
+
+def describe_energy(experiment: "Experiment") -> str:
+    """Returns what the energy models found in what they read, in a line each, such as the gaps of a file; else "".
+
+    Args:
+        experiment: What is run.
+
+    Raises:
+        FallowError: What one reads can't be used.
+    """
+    used = [energy_of(experiment, place) for place in range(len(experiment.device))] or [experiment.energy]
+    found = [model.describe() for energy in used if isinstance(model := energy.parts["model"], Described)]
+    return "\n".join(dict.fromkeys(str(line) for line in found if line))
+
+
+def _through_the_door(
+    prepare: Callable[..., Prepared], experiment: "Experiment", place: int | None, seed: int, clients: int
+) -> Prepared:
+    energy = energy_of(experiment, place)
+    return prepare(
         energy.parts["model"],
         seed=seed,
         clients=clients,
@@ -71,5 +104,5 @@ def _prepare(experiment: "Experiment", energy: "Energy", seed: int, clients: int
         scale=experiment.scale,
         correlation=energy.correlation,
         mean=energy.mean,
-        weather=experiment.seed if seed != experiment.seed else None,
+        weather=experiment.seed,  # one sky for all, whatever the seed of a class
     )

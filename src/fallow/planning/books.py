@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.planning.weather import MONTH_DAYS, Weather
+from fallow.simulation.books import consumed
 from fallow.simulation.world import World
 from fallow.simulation.world_state import NO_UPLOAD
 
 HARVESTED = "harvested"
-USES = ("training", "sending", "listening", "downloading", "idle")
+USES = {
+    "training": "consumed_train",
+    "sending": "consumed_tx",
+    "listening": "consumed_listen",
+    "downloading": "consumed_download",
+    "idle": "consumed_idle",
+}
+"""What energy is used for, with the counter of it."""
+
 LOSSES = ("conversion loss", "leakage", "overflow")
 STORED = "stored"
 WAYS = (*USES, *LOSSES, STORED)
@@ -103,18 +112,11 @@ class BookKeeper:
     def _read(self) -> dict[str, NDArray[np.int64]]:
         """Returns what has come together since the beginning, each of shape (years,), int64."""
         state, physics = self._world.state, self._world.physics
-
-        def cost(count: NDArray[np.int32], units: NDArray[np.int32]) -> NDArray[np.int64]:
-            return np.multiply(self._own(count), self._own(units), dtype=np.int64)
-
-        sent = state.sends if state.sends.size == physics.clients else state.uploads
-        now = {
+        used = consumed(physics, state)
+        nothing = np.zeros(1, dtype=np.int64)
+        now: dict[str, NDArray[Any]] = {
             HARVESTED: state.harvested,
-            "training": cost(state.starts, physics.train_cost),
-            "sending": cost(sent, physics.transmit_cost),
-            "listening": cost(state.listens, physics.listen_cost),
-            "downloading": cost(state.downloads, physics.download_cost),
-            "idle": state.idle_drain,
+            **{way: used.get(counter, nothing) for way, counter in USES.items()},
             "conversion loss": state.conversion_loss,
             "leakage": state.leakage,
             "overflow": state.overflow,

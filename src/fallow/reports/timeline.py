@@ -209,7 +209,7 @@ def _build_harvest(run: ReportedRun) -> Harvest:
     settings = run.settings
     options = {key: plain(settings[f"energy.{key}"]) for key in _options(run, "energy.")}
     for name in names_in(settings["energy.model"], options):
-        if name not in ENERGY_MODELS:  # somebody's own code is not run by a report
+        if name not in ENERGY_MODELS or name == "signal":  # somebody's own code is not run by a report
             raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
     name = settings["energy.model"]
     model = ENERGY_MODELS[name]

@@ -3,6 +3,7 @@
 from fallow.energy.devices.classes import assign_classes, check_shares, classes_in, over_clients, training_steps
 from fallow.energy.devices.conversion import as_units
 from fallow.energy.devices.figures import Figure
+from fallow.energy.devices.harvests import harvest_of_classes
 from fallow.energy.devices.library import (
     DeviceProfile,
     Radio,
@@ -27,6 +28,7 @@ __all__ = [
     "describe_radio",
     "find_profile",
     "find_radio",
+    "harvest_of_classes",
     "list_profiles",
     "list_radios",
     "over_clients",
