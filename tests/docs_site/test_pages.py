@@ -25,6 +25,7 @@ from tests.test_docs import names, rows
         "reproducibility.md",
         "many-runs.md",
         "benchmark.md",
+        "calibrate.md",
         "flower.md",
         "trackers.md",
     ],

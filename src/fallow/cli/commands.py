@@ -50,6 +50,11 @@ COMMANDS: dict[str, Place] = {
         "check",
         "Check that a policy keeps its contract: shape, type, determinism, purity, limits, checkpoints.",
     ),
+    "calibrate": Place(
+        "calibrate",
+        "calibrate",
+        "Measure what federated learning costs on this machine: seconds, bytes, and joules where they can be had.",
+    ),
     "config": Place("config", "config", "Print a config with every setting, its default and what it means."),
     "data": Place("data", "data_app", "Fetch datasets, list them, and draw who has what."),
     "flower": Place("flower", "flower_app", "Begin a Flower app, make its keys, and keep its nodes running."),

@@ -174,8 +174,8 @@ class Experiment(BaseModel):
                 changed = {} if value == type(self).model_fields[name].default else {name: value}
                 given |= changed
                 continue
-            section = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
-            section = {key: held for key, held in section.items() if held != type(value).model_fields[key].default}
+            own = {key: held for key, held in value if key in value.model_fields_set and key != "parts"}
+            section = {key: held for key, held in own.items() if held != type(value).model_fields[key].default}
             parts = value.parts.values() if isinstance(value, Choosing) else ()
             for part in parts:
                 section |= changed_options(part)
