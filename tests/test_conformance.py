@@ -31,7 +31,7 @@ from fallow.data.partitions.natural import Natural
 from fallow.data.partitions.one_class import OneClass
 from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
-from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
+from fallow.energy import ENERGY_MODELS, Bernoulli, Markov, Mix, Poisson, Trace
 from fallow.energy.base import unit_rows
 from fallow.errors import ConfigError
 from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
@@ -86,7 +86,13 @@ POLICY_ROWS = {
     "label-balanced": LabelBalanced(k=3, pool=4),
     "foresight": Foresight(k=3),
 }
-ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
+ENERGY_ROWS = {
+    "bernoulli": Bernoulli(p=0.3),
+    "trace": Trace(path="roofs.csv"),
+    "poisson": Poisson(rate=0.7, packet=2),
+    "markov": Markov(good=4.0, bad=9.0, units_good=1.5),
+    "mix": Mix(({"model": "poisson", "rate": 0.3}, {"model": "trace", "path": "roofs.csv", "share": 2})),
+}
 DATASET_ROWS = {
     "digits": Digits(),
     "cifar10": Cifar10(),

@@ -23,7 +23,9 @@ class Seen:
     battery: list[int]
     capacity: list[int]
     train_cost: list[int]
-    transmit_cost: int
+    transmit_cost: list[int]
+    train_slots: list[int]
+    transmit_slots: list[int]
     training: list[bool]
     unsent: list[bool]
     delivered: list[bool]
@@ -45,7 +47,7 @@ class Seen:
         return not self.training[i] and not self.unsent[i]
 
     def cost(self, i: int) -> int:
-        return self.train_cost[i] + self.transmit_cost
+        return self.train_cost[i] + self.transmit_cost[i]
 
 
 def draw(weight: dict[int, float], k: int, u: list[float]) -> list[int]:
@@ -61,13 +63,13 @@ def top(score: dict[int, float], k: int, u: list[float]) -> list[int]:
 
 
 def duration(seen: Seen, i: int) -> float:
-    """(κ + c_tx − E)⁺ / p + κ + 1."""
+    """(κ + c_tx − E)⁺ / p, and the slots of training and upload."""
     missing = max(seen.cost(i) - seen.battery[i], 0)
     if missing == 0:
-        return seen.train_cost[i] + 1
+        return seen.train_slots[i] + seen.transmit_slots[i]
     if seen.mean_harvest[i] <= 0:
         return math.inf
-    return missing / seen.mean_harvest[i] + seen.train_cost[i] + 1
+    return missing / seen.mean_harvest[i] + seen.train_slots[i] + seen.transmit_slots[i]
 
 
 def utility(seen: Seen, i: int) -> float | None:

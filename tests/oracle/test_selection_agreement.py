@@ -59,7 +59,9 @@ def some_view(dice: random.Random, epoch: int, clients: int, horizon: int, past:
         battery=(world.integers(0, 26, clients) * (world.random() < 0.9)).clip(0, capacity).astype(np.int32),
         capacity=capacity.astype(np.int32),
         train_cost=world.choice([3, 9], clients).astype(np.int32),
-        transmit_cost=dice.choice([0, 1]),
+        transmit_cost=world.choice([0, 1], clients).astype(np.int32),
+        train_slots=world.choice([2, 9], clients).astype(np.int32),
+        transmit_slots=world.choice([1, 3], clients).astype(np.int32),
         training=busy & (world.random(clients) < 0.5),
         unsent=busy & (world.random(clients) < 0.5),
         distance=unknown,
@@ -87,9 +89,9 @@ def as_seen(view: EpochView) -> Seen:
             return [plain(row) for row in values]
         return [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]
 
-    fields = [name for name in Seen.__dataclass_fields__ if name not in ("epoch", "slots_per_epoch", "transmit_cost")]
+    fields = [name for name in Seen.__dataclass_fields__ if name not in ("epoch", "slots_per_epoch")]
     arrays = {name: plain(getattr(view, name)) for name in fields}
-    return Seen(epoch=view.epoch, slots_per_epoch=view.slots_per_epoch, transmit_cost=view.transmit_cost, **arrays)
+    return Seen(epoch=view.epoch, slots_per_epoch=view.slots_per_epoch, **arrays)
 
 
 def some_options(name: str, dice: random.Random, clients: int) -> dict[str, Any]:

@@ -41,7 +41,9 @@ def view(
         battery=np.array(battery if battery is not None else [0] * clients, dtype=np.int32),
         capacity=np.full(clients, 25, dtype=np.int32),
         train_cost=np.full(clients, 20, dtype=np.int32),
-        transmit_cost=1,
+        transmit_cost=np.ones(clients, dtype=np.int32),
+        train_slots=np.full(clients, 20, dtype=np.int32),
+        transmit_slots=np.ones(clients, dtype=np.int32),
         training=flags(training),
         unsent=flags(unsent),
         distance=np.array(distance if distance is not None else [1.0] * clients, dtype=np.float32),
@@ -53,7 +55,8 @@ def view(
 def slot_view(slot: int, ready: np.ndarray, battery: int = 25) -> SlotView:
     """A slot of an epoch of 30, with κ = 20."""
     level = np.full(ready.size, battery, dtype=np.int32)
-    return SlotView(slot, level, ready, 30, np.full(ready.size, 20, dtype=np.int32), 1)
+    cost, one = np.full(ready.size, 20, dtype=np.int32), np.ones(ready.size, dtype=np.int32)
+    return SlotView(slot, level, ready, 30, cost, one, cost, one)
 
 
 def rng(seed: int = 0) -> np.random.Generator:

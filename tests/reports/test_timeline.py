@@ -92,7 +92,7 @@ def events(*rows: tuple[str, int, int]) -> Events:
 
 
 def test_states_worked_by_hand() -> None:
-    settings = {"clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
+    settings = {"seed": 0, "clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
     run = ReportedRun("run", Path("run"), settings, {}, {})
     what = events(
         ("keep", 0, 0),
@@ -111,7 +111,7 @@ def test_states_worked_by_hand() -> None:
 
 
 def test_an_upload_of_several_slots_ends_in_the_slot_in_which_it_is_received() -> None:
-    settings = {"clients": 1, "slots_per_epoch": 4, "energy.model": "x:Y", "cost.transmit_slots": 3}
+    settings = {"seed": 0, "clients": 1, "slots_per_epoch": 4, "energy.model": "x:Y", "cost.transmit_slots": 3}
     run = ReportedRun("run", Path("run"), settings, {}, {})
     what = events(("start", 0, 0), ("finish", 1, 0), ("upload", 5, 0), ("start", 6, 0))
     assert make_window(run, what, (0, 2), [0]).states == ["11233311"]

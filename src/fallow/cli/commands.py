@@ -43,7 +43,9 @@ COMMANDS: dict[str, Place] = {
     "report": Place("report", "report", "Write report.html, one file that works offline, and figures as PDF and PNG."),
     "show": Place("show", "show", "Print what a run came to."),
     "list": Place(
-        "list", "list_names", "List policies, energy models, datasets, models, rules and trackers, with a line each."
+        "list",
+        "list_names",
+        "List policies, energy models, datasets, models, rules and trackers, with a line each; or devices, or radios.",
     ),
     "check": Place(
         "check",

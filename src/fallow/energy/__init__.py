@@ -2,14 +2,24 @@
 
 from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
-from fallow.energy.harvest import prepare_harvest
-from fallow.energy.physics import Physics, check_batteries, check_reserve
+from fallow.energy.checks import check_batteries, check_reserve
+from fallow.energy.fractions import whole_units
+from fallow.energy.groups import group_seed, group_sizes, joined
+from fallow.energy.harvest import prepare_forecast, prepare_harvest
+from fallow.energy.markov import Markov
+from fallow.energy.mix import Mix
+from fallow.energy.outlook import EpochForecast, Forecasting, Outlook
+from fallow.energy.physics import Physics
+from fallow.energy.poisson import Poisson
 from fallow.energy.scale import Scale
 from fallow.energy.trace import Trace
 
 ENERGY_MODELS: dict[str, type] = {
     "bernoulli": Bernoulli,
     "trace": Trace,
+    "poisson": Poisson,
+    "markov": Markov,
+    "mix": Mix,
 }
 
 __all__ = [
@@ -18,8 +28,14 @@ __all__ = [
     "Bernoulli",
     "Correlated",
     "EnergyModel",
+    "EpochForecast",
+    "Forecasting",
     "Harvest",
+    "Markov",
+    "Mix",
+    "Outlook",
     "Physics",
+    "Poisson",
     "Rescaled",
     "Scale",
     "Scaled",
@@ -27,6 +43,11 @@ __all__ = [
     "Units",
     "check_batteries",
     "check_reserve",
+    "group_seed",
+    "group_sizes",
+    "joined",
+    "prepare_forecast",
     "prepare_harvest",
     "unit_rows",
+    "whole_units",
 ]

@@ -1,44 +1,119 @@
 """What a device can store and what its actions cost: the numbers that do not change during a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
-from fallow.errors import ConfigError
+from fallow.energy.devices.classes import over_clients
+
+Whole = NDArray[np.int32]
+Real = NDArray[np.float64]
+
+DAY_SECONDS = 86_400
+
+
+def _zero() -> Whole:
+    return np.zeros((), dtype=np.int32)
+
+
+def _one() -> Whole:
+    return np.ones((), dtype=np.int32)
+
+
+def _nothing() -> Real:
+    return np.zeros(())
+
+
+def _all() -> Real:
+    return np.ones(())
 
 
 @dataclass(frozen=True)
 class Physics:
-    """What does not change during a run.
+    """What does not change during a run. An array over clients may be given as one number, which is then repeated.
 
     Attributes:
         slots_per_epoch: S, the slots of an epoch.
         capacity: E_max, the units that each battery can store, shape (N,), int32.
         initial: E_i(0), the units in each battery before the first slot, shape (N,), int32.
-        train_cost: κ_i, the units and the slots of a training, shape (N,), int32.
-        transmit_cost: The units of an upload.
-        probe_cost: The units of a probe; 0 where it is free or the policy makes none (reading 11).
+        train_cost: κ_i, the units of a training, shape (N,), int32.
+        transmit_cost: The units of an upload, shape (N,), int32.
+        probe_cost: The units of a probe, shape (N,), int32; 0 where it is free or the policy makes none (reading 11).
         starts_per_epoch: Most trainings that a client may start in an epoch; 0 is no limit (reading 4).
         ideal: Whether time and energy are ignored: everyone trains in every epoch (the policy `unlimited`).
+        train_slots: The slots of a training, shape (N,), int32; given as 0: as many as units, as in the paper.
+        transmit_slots: The slots of an upload, shape (N,), int32.
+        listen_cost: The units of hearing the server in an epoch's first slot, shape (N,), int32.
+        download_cost: The units of receiving a model, shape (N,), int32.
+        efficiency: The share of the harvest that reaches the battery, shape (N,), float64.
+        self_discharge: The share of what is stored that leaks away in a slot, shape (N,), float64.
+        idle: The units a slot that a device draws while it is awake, shape (N,), float64.
+        cutoff: The level below which a device falls asleep, shape (N,), int32.
+        wake: The level at which it wakes up, shape (N,), int32; given as 0: the cut-off.
+        probes: Whether the policy makes probes, whatever they cost.
     """
 
     slots_per_epoch: int
-    capacity: NDArray[np.int32]
-    initial: NDArray[np.int32]
-    train_cost: NDArray[np.int32]
-    transmit_cost: int
-    probe_cost: int = 0
+    capacity: Whole
+    initial: Whole
+    train_cost: Whole
+    transmit_cost: Whole
+    probe_cost: Whole = field(default_factory=_zero)
     starts_per_epoch: int = 0
     ideal: bool = False
+    train_slots: Whole = field(default_factory=_zero)
+    transmit_slots: Whole = field(default_factory=_one)
+    listen_cost: Whole = field(default_factory=_zero)
+    download_cost: Whole = field(default_factory=_zero)
+    efficiency: Real = field(default_factory=_all)
+    self_discharge: Real = field(default_factory=_nothing)
+    idle: Real = field(default_factory=_nothing)
+    cutoff: Whole = field(default_factory=_zero)
+    wake: Whole = field(default_factory=_zero)
+    probes: bool = False
+
+    def __post_init__(self) -> None:
+        """Makes an array over clients of every number, and fills in what 0 stands for."""
+        clients, given = self.capacity.size, vars(self)
+        for names, dtype in ((WHOLE, np.int32), (REAL, np.float64)):
+            for name in names:
+                object.__setattr__(self, name, per_client(name, given[name], clients, dtype))
+        object.__setattr__(self, "train_slots", _where_zero(self.train_slots, self.train_cost))
+        object.__setattr__(self, "wake", _where_zero(self.wake, self.cutoff))
 
     @property
     def clients(self) -> int:
         """N, the number of clients."""
         return self.capacity.size
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether a device can fall asleep."""
+        return bool(self.cutoff.any())
+
+    @property
+    def extended(self) -> bool:
+        """Whether energy goes where the paper has none go: listening, downloads, idle drain, losses, and sleep."""
+        spent = (self.listen_cost, self.download_cost, self.idle, self.self_discharge, self.cutoff)
+        return any(cost.any() for cost in spent) or bool((self.efficiency < 1).any())
+
+    def of_client(self, client: int) -> "Physics":
+        """Returns the physics of one client: a world of its own.
+
+        Args:
+            client: Its number, from 0.
+
+        Examples:
+            >>> physics = Physics(30, np.array([25, 50]), np.array([0, 0]), np.array([20, 40]), np.array(1))
+            >>> physics.of_client(1).capacity
+            array([50], dtype=int32)
+        """
+        arrays = {name: vars(self)[name][client : client + 1].copy() for name in (*WHOLE, *REAL)}
+        return replace(self, **arrays)
 
     @classmethod
     def of_settings(cls, table: Mapping[str, Any], *, probes: bool, ideal: bool) -> "Physics":
@@ -46,6 +121,7 @@ class Physics:
 
         Args:
             table: Settings by section, as in ``{"clients": 100, "battery": {"capacity": 25, …}, "cost": {…}, …}``.
+                What a run of an earlier version does not state has its default.
             probes: Whether the policy makes probes, so that clients pay for them.
             ideal: Whether time and energy are ignored.
 
@@ -54,69 +130,71 @@ class Physics:
 
         Examples:
             >>> from fallow.experiment import Experiment
-            >>> physics = Physics.of_settings(Experiment(clients=20).table(), probes=True, ideal=False)
+            >>> physics = Physics.of_settings(Experiment(clients=3, policy="fedavg").table(), probes=True, ideal=False)
             >>> physics.clients, physics.transmit_cost
-            (20, 1)
+            (3, array([1, 1, 1], dtype=int32))
         """
-        battery, cost = table["battery"], table["cost"]
-
-        def over_clients(name: str, value: Any) -> NDArray[np.int32]:
-            return per_client(name, value, table["clients"], np.int32)
-
+        table = over_clients(table)
+        given: dict[str, Any] = {}
+        for section, names in SETTINGS.items():
+            for setting, name in names.items():
+                if setting in table[section]:
+                    dtype = np.int32 if name in WHOLE else np.float64
+                    value = table[section][setting]
+                    given[name] = per_client(f"{section}.{setting}", value, table["clients"], dtype)
+        if "self_discharge" in given:
+            given["self_discharge"] = share_a_slot(given["self_discharge"], table.get("slot_seconds", 0.0))
+        if not probes:
+            given["probe_cost"] = _zero()
         return cls(
             slots_per_epoch=table["slots_per_epoch"],
-            capacity=over_clients("battery.capacity", battery["capacity"]),
-            initial=over_clients("battery.initial", battery["initial"]),
-            train_cost=over_clients("cost.train", cost["train"]),
-            transmit_cost=cost["transmit"],
-            probe_cost=cost["probe"] if probes else 0,
             starts_per_epoch=table["starts_per_epoch"],
             ideal=ideal,
+            probes=probes,
+            **given,
         )
 
 
-def check_batteries(physics: Physics, transmit_cost: int, probe_cost: int) -> None:
-    """Raises `ConfigError` for a battery that can't hold what it begins with or what an action costs.
+SETTINGS: Final = {
+    "battery": {
+        name: name for name in ("capacity", "initial", "efficiency", "self_discharge", "idle", "cutoff", "wake")
+    },
+    "cost": {
+        "train": "train_cost",
+        "train_slots": "train_slots",
+        "transmit": "transmit_cost",
+        "transmit_slots": "transmit_slots",
+        "probe": "probe_cost",
+        "listen": "listen_cost",
+        "download": "download_cost",
+    },
+}
+"""The settings that are arrays over clients, by section, with the attribute that each becomes."""
+
+REAL: Final = ("efficiency", "self_discharge", "idle")
+WHOLE: Final = tuple(name for names in SETTINGS.values() for name in names.values() if name not in REAL)
+
+
+def share_a_slot(share: Real, slot_seconds: float) -> Real:
+    """Returns the share of what is stored that leaks away in a slot, shape (N,), float64.
 
     Args:
-        physics: The physics of a run.
-        transmit_cost: Units of an upload.
-        probe_cost: Units of a probe, also where the policy makes none.
+        share: What leaks away in a day if the length of a slot is stated, else in a slot, shape (N,), float64.
+        slot_seconds: The length of a slot; 0 is not stated.
+
+    Examples:
+        >>> share_a_slot(np.array([0.19]), slot_seconds=43_200.0)
+        array([0.1])
     """
-    clients = physics.clients
-    initial = ("battery.initial", physics.initial, "begin with what it holds")
-    costs = (
-        ("cost.train", physics.train_cost, "ever train"),
-        ("cost.transmit", np.broadcast_to(transmit_cost, clients), "ever send an update"),
-        ("cost.probe", np.broadcast_to(probe_cost, clients), "ever make a probe"),
-    )
-    for name, units, consequence in (initial, *(() if physics.ideal else costs)):
-        over = np.flatnonzero(units > physics.capacity)
-        if over.size:
-            who = "nobody can" if over.size == clients else f"client {over[0]} can't"
-            raise ConfigError(
-                f"{name} = {units[over[0]]} is above battery.capacity = {physics.capacity[over[0]]}, so {who} "
-                f"{consequence}; raise the capacity or lower {name}."
-            )
+    if not slot_seconds or not share.any():
+        return share
+    one = share[:1] if share.strides == (0,) else share  # one number stays one number
+    a_slot = -np.expm1(np.log1p(-one) * (slot_seconds / DAY_SECONDS))
+    return np.broadcast_to(a_slot, share.shape)
 
 
-def check_reserve(physics: Physics) -> None:
-    """Raises `ConfigError` where no client could ever start with the energy to send, in time to arrive in the epoch.
-
-    Args:
-        physics: The physics of a run.
-    """
-    late = np.flatnonzero(physics.train_cost >= physics.slots_per_epoch)
-    if late.size:
-        raise ConfigError(
-            "With the reserve an update arrives in the epoch of its training, and cost.train = "
-            f"{physics.train_cost[late[0]]} of client {late[0]} leaves none of {physics.slots_per_epoch} to send in; "
-            "raise slots_per_epoch, or choose a policy without reserve."
-        )
-    short = np.flatnonzero(physics.train_cost + physics.transmit_cost > physics.capacity)
-    if short.size:
-        raise ConfigError(
-            f"With the reserve a client starts with the energy to train and to send, "
-            f"{physics.train_cost[short[0]] + physics.transmit_cost} units, and battery.capacity = "
-            f"{physics.capacity[short[0]]} of client {short[0]} is less; raise it, or choose a policy without reserve."
-        )
+def _where_zero(given: Whole, otherwise: Whole) -> Whole:
+    """Returns the numbers given, and another where they are 0."""
+    if not given.any():
+        return otherwise
+    return given if given.all() else np.where(given == 0, otherwise, given)

@@ -16,8 +16,14 @@ from fallow.plugins.options import option_values
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS
 
+MOST_CLIENTS = 10**8
+"""Most clients of a run. The batteries and counters of so many take ten gigabytes."""
+
 Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
 Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
+Efficiency = Annotated[float, Field(gt=0, le=1)]
+Leak = Annotated[float, Field(ge=0, lt=1)]
+Drain = Annotated[float, Field(ge=0, le=MOST_UNITS)]
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
 
 
@@ -43,6 +49,23 @@ class Battery(BaseModel):
     model_config = STRICT
     capacity: Units | tuple[Units, ...] = Field(25, description="E_max: units; one number, or one for each client")
     initial: Units | tuple[Units, ...] = Field(0, description="E_i(0): units; one number, or one for each client")
+    efficiency: Efficiency | tuple[Efficiency, ...] = Field(
+        1.0, description="share of the harvest that reaches the battery; one number, or one for each client"
+    )
+    self_discharge: Leak | tuple[Leak, ...] = Field(
+        0.0,
+        description="share of what is stored that leaks away, in a day if slot_seconds is stated, else in a slot; one "
+        "number, or one for each client",
+    )
+    idle: Drain | tuple[Drain, ...] = Field(
+        0.0, description="units a slot that a device draws while it is awake; one number, or one for each client"
+    )
+    cutoff: Units | tuple[Units, ...] = Field(
+        0, description="units below which a device sleeps; one number, or one for each client"
+    )
+    wake: Units | tuple[Units, ...] = Field(
+        0, description="units at which it wakes up; 0 is the cut-off; one number, or one for each client"
+    )
 
 
 class Cost(BaseModel):
@@ -50,10 +73,29 @@ class Cost(BaseModel):
 
     model_config = STRICT
     train: Slots | tuple[Slots, ...] = Field(
-        20, description="κ: units, and slots, of one training; one number, or one for each client"
+        20, description="κ: units of one training; one number, or one for each client"
     )
-    transmit: Units = Field(1, description="units of one upload, which takes one slot")
-    probe: Units = Field(0, description="units of one probe, for policies that make it (reading 11)")
+    train_slots: Units | tuple[Units, ...] = Field(
+        0,
+        description="slots of one training; 0 is as many as units, as in the paper; one number, or one for each client",
+    )
+    transmit: Units | tuple[Units, ...] = Field(
+        1, description="units of one upload; one number, or one for each client"
+    )
+    transmit_slots: Slots | tuple[Slots, ...] = Field(
+        1, description="slots of one upload, in the last of which it arrives; one number, or one for each client"
+    )
+    probe: Units | tuple[Units, ...] = Field(
+        0,
+        description="units of one probe, for policies that make it (reading 11); one number, or one for each client",
+    )
+    listen: Units | tuple[Units, ...] = Field(
+        0,
+        description="units of hearing the server in the first slot of each epoch; one number, or one for each client",
+    )
+    download: Units | tuple[Units, ...] = Field(
+        0, description="units of receiving the model; one number, or one for each client"
+    )
 
 
 class Energy(Choosing):

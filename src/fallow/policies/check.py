@@ -101,9 +101,8 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
             continue
         for slot in range(SLOTS):
             ready = selected & (world.random(clients) < 0.7)
-            slot_view = SlotView(
-                slot, view.battery, frozen_copy(ready), view.slots_per_epoch, view.train_cost, view.transmit_cost
-            )
+            costs = (view.train_cost, view.transmit_cost, view.train_slots, view.transmit_slots)
+            slot_view = SlotView(slot, view.battery, frozen_copy(ready), view.slots_per_epoch, *costs)
             state, starts = _ask_twice(policy, "start", policy.start, state, slot_view, epoch)
             check_parts("policy", state, first)
             if (starts & ~ready).any():
@@ -170,16 +169,21 @@ def _view(world: np.random.Generator, needs: Needs, epoch: int, clients: int, se
     committed = world.random(clients) < 0.3
     training = committed & (world.random(clients) < 0.5)
     distance = world.exponential(1, clients).astype(np.float32)
+    battery = world.integers(0, CAPACITY + 1, clients, dtype=np.int32)
+    train_cost = frozen_copy(world.integers(1, CAPACITY, clients, dtype=np.int32))
+    one = frozen_copy(np.ones(clients, dtype=np.int32))
     if needs.distance == "none":
         distance[:] = np.nan
     return EpochView(
         epoch=epoch,
         clients=clients,
         slots_per_epoch=SLOTS,
-        battery=frozen_copy(world.integers(0, CAPACITY + 1, clients, dtype=np.int32)),
+        battery=frozen_copy(battery),
         capacity=frozen_copy(np.full(clients, CAPACITY, dtype=np.int32)),
-        train_cost=frozen_copy(world.integers(1, CAPACITY, clients, dtype=np.int32)),
-        transmit_cost=1,
+        train_cost=train_cost,
+        transmit_cost=one,
+        train_slots=train_cost,
+        transmit_slots=one,
         training=frozen_copy(training),
         unsent=frozen_copy(committed & ~training),
         distance=frozen_copy(distance),

@@ -89,7 +89,7 @@ class FedBacys:
         if self.grouping == "battery" and not (across and turn > 0):
             group = self._by_battery(view.battery, rng.random(view.clients))
         selected = group == turn if across else np.ones(view.clients, dtype=np.bool_)
-        start_slot, slots = self._start_slots(group, view.slots_per_epoch, view.train_cost)
+        start_slot, slots = self._start_slots(group, view.slots_per_epoch, view.train_slots)
         epoch = np.full(view.clients, view.epoch, dtype=np.int32)
         return Deadlines(group, start_slot.astype(np.int32), slots.astype(np.int32), epoch), selected
 
@@ -97,16 +97,16 @@ class FedBacys:
         """Returns the ready clients that may start in this slot."""
         return state, view.ready & (slots_since_start(state, view) < state.slots)
 
-    def _start_slots(self, group: Slots, slots: int, train_cost: Slots) -> tuple[Slots, Slots]:
+    def _start_slots(self, group: Slots, slots: int, train_slots: Slots) -> tuple[Slots, Slots]:
         """Returns the first slot within the epoch in which each client may start, and in how many it may."""
         one = np.ones_like(group)
         if self.turns == "across-epochs":
-            return np.maximum(slots - 1 - train_cost, 0), one
+            return np.maximum(slots - 1 - train_slots, 0), one
         if self.turns == "deadline":
-            return group * np.maximum(slots - train_cost, 0) // self.groups, one
+            return group * np.maximum(slots - train_slots, 0) // self.groups, one
         # Reading 15: the window has R − 1 slots. Ours: it has one where R is 1, and where G > S groups share slots.
         share = max(slots // self.groups, 1)
-        return (group * share - train_cost) % slots, one * max(share - 1, 1)
+        return (group * share - train_slots) % slots, one * max(share - 1, 1)
 
     def _by_battery(self, battery: Slots, tie: NDArray[np.float64]) -> Slots:
         fullest_first = np.lexsort((tie, -battery))

@@ -17,20 +17,19 @@ from fallow.policies.fedavg import FedAvg
 def with_reserve(view: SlotView) -> Mask:
     """Returns the ready clients that can also send, and whose update arrives in this epoch, shape (N,), bool.
 
-    A training that starts in slot s of the epoch fills the slots s … s+κ−1; its update can be sent in slot s+κ.
+    A training that starts in slot s of the epoch fills the slots s … s+κ−1; its update can be sent from slot s+κ on.
 
     Args:
         view: What a policy sees in the slot.
 
     Examples:
-        >>> battery, cost = np.array([20, 21], dtype=np.int32), np.array([20, 20], dtype=np.int32)
-        >>> ready = np.array([True, True])
-        >>> [with_reserve(SlotView(slot, battery, ready, 30, cost, 1)).tolist() for slot in (9, 10)]
+        >>> ready, one, cost = np.array([True, True]), np.array([1, 1]), np.array([20, 20])
+        >>> battery = np.array([20, 21])
+        >>> [with_reserve(SlotView(slot, battery, ready, 30, cost, one, cost, one)).tolist() for slot in (9, 10)]
         [[False, True], [False, False]]
     """
     affordable = view.battery >= view.train_cost + view.transmit_cost
-    train_slots = view.train_cost if view.train_slots is None else view.train_slots
-    in_time = view.slot_in_epoch + train_slots < view.slots_per_epoch
+    in_time = view.slot_in_epoch + view.train_slots + view.transmit_slots <= view.slots_per_epoch
     return view.ready & affordable & in_time
 
 

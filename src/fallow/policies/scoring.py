@@ -42,8 +42,8 @@ def can_deliver(view: EpochView) -> Mask:
 def expected_slots(view: EpochView) -> Floats:
     """Returns how many slots pass until a client that is asked now has delivered, shape (N,), float64.
 
-    That is t_i = (κ_i + c_tx − E_i)⁺ / p_i + κ_i + 1, where p_i is the mean harvest so far. It is infinite for a client
-    that lacks energy and has harvested nothing yet.
+    That is t_i = (κ_i + c_tx − E_i)⁺ / p_i + κ_i + 1, where p_i is the mean harvest so far, and κ_i + 1 the slots of
+    training and upload. It is infinite for a client that lacks energy and has harvested nothing yet.
 
     Args:
         view: The first slot of an epoch, with the mean harvest.
@@ -51,7 +51,7 @@ def expected_slots(view: EpochView) -> Floats:
     missing = np.maximum(update_cost(view) - view.battery, 0).astype(np.float64)
     wait = np.where(missing > 0, np.inf, 0.0)
     np.divide(missing, view.mean_harvest, out=wait, where=view.mean_harvest > 0)
-    return np.asarray(wait + view.train_cost + 1)
+    return np.asarray(wait + view.train_slots + view.transmit_slots)
 
 
 def statistical_utility(view: EpochView) -> Floats:

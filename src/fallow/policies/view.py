@@ -57,12 +57,15 @@ class EpochView:
         epoch: t, from 0.
         clients: N, the number of clients.
         slots_per_epoch: S, the slots of an epoch.
-        battery: Units stored, shape (N,), int32.
-        capacity: Units that the battery can store, shape (N,), int32.
-        train_cost: κ_i, units and slots of a training, shape (N,), int32.
-        transmit_cost: Units of an upload.
+        battery: Units that can be spent: what is stored above the cut-off; 0 for a client that sleeps or was not
+            reached, shape (N,), int32.
+        capacity: Most units that can be spent: what the battery can store above the cut-off, shape (N,), int32.
+        train_cost: κ_i, units of a training, with the model's download where it is still to come, shape (N,), int32.
+        transmit_cost: Units of an upload, shape (N,), int32.
+        train_slots: Slots of a training, shape (N,), int32; as many as units in the paper.
+        transmit_slots: Slots of an upload, shape (N,), int32; 1 in the paper.
         training: Whether a client is in training, shape (N,), bool.
-        unsent: Whether a client has a finished update that waits to be sent, shape (N,), bool.
+        unsent: Whether a client has a finished update that waits to be sent, or is on its way, shape (N,), bool.
         distance: M_i, shape (N,), float32, if the policy needs it; otherwise NaN for everyone. In an energy-only run
             +inf (significant) or −inf (not); NaN for a client that could not pay for its probe.
         delivered: Whether a client's update was received in the previous epoch, shape (N,), bool.
@@ -75,7 +78,9 @@ class EpochView:
     battery: NDArray[np.int32]
     capacity: NDArray[np.int32]
     train_cost: NDArray[np.int32]
-    transmit_cost: int
+    transmit_cost: NDArray[np.int32]
+    train_slots: NDArray[np.int32]
+    transmit_slots: NDArray[np.int32]
     training: Mask
     unsent: Mask
     distance: NDArray[np.float32]
@@ -168,14 +173,16 @@ class SlotView:
 
     Attributes:
         slot_in_epoch: The slot within the epoch, from 0 to S−1.
-        battery: Units stored, shape (N,), int32.
+        battery: Units that can be spent: what is stored above the cut-off; 0 for a client that sleeps or was not
+            reached, shape (N,), int32.
         ready: Whether the world would let a client start now (selected, idle, nothing unsent, enough energy),
             shape (N,), bool.
         slots_per_epoch: S, the slots of an epoch.
-        train_cost: κ_i, units and slots of a training, shape (N,), int32.
-        transmit_cost: Units of an upload.
-        train_slots: Slots that a training takes, shape (N,), int32; None: κ_i, as in the simulator. On a node by the
-            clock it takes none: what starts in a slot is sent in it.
+        train_cost: κ_i, units of a training, with the model's download where it is still to come, shape (N,), int32.
+        transmit_cost: Units of an upload, shape (N,), int32.
+        train_slots: Slots of a training, shape (N,), int32. On a node by the clock it takes none: what starts in a
+            slot is sent in it.
+        transmit_slots: Slots of an upload, shape (N,), int32.
     """
 
     slot_in_epoch: int
@@ -183,8 +190,9 @@ class SlotView:
     ready: Mask
     slots_per_epoch: int
     train_cost: NDArray[np.int32]
-    transmit_cost: int
-    train_slots: NDArray[np.int32] | None = None
+    transmit_cost: NDArray[np.int32]
+    train_slots: NDArray[np.int32]
+    transmit_slots: NDArray[np.int32]
 
 
 def _declared(value: Declared | None, name: str, need: str | None = None) -> Declared:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from fallow.energy import ENERGY_MODELS, EnergyModel, Harvest, Scale, prepare_harvest
+from fallow.energy.devices.harvests import harvest_of_classes
 from fallow.errors import ConfigError, FallowError
 from fallow.plugins.nested import nested, plain
 from fallow.plugins.options import option_names, with_options
@@ -30,9 +31,6 @@ A model that is not here names code (`signal`), or nobody has looked yet at what
 
 WITH_PVLIB = ("723170TYA.CSV", "703165TY.csv", "12839.tm2")
 """Typical years that are a part of pvlib, and so nobody's secret."""
-
-SHARED = ("correlation", "mean")
-"""Settings of the section that belong to no model."""
 
 Files = Mapping[str, Path]
 """The files that the reader of a report has given, by name."""
@@ -72,16 +70,21 @@ def build_harvest(run: ReportedRun, files: Files) -> Harvest:
     Raises:
         FallowError: The harvest is somebody's own code, or reads a file that was not given.
     """
-    settings = run.settings
-    energy = nested(settings)["energy"]
-    return prepare_harvest(
-        _build_model(energy, files),
-        seed=settings["seed"],
-        clients=settings["clients"],
-        slots_per_epoch=settings["slots_per_epoch"],
-        scale=scale_of(run),
-        **{name: float(energy.get(name, 0.0)) for name in SHARED},
-    )
+    table = nested(run.settings)
+
+    def prepare(place: int | None, seed: int, clients: int) -> Harvest:
+        energy = table["energy"] if place is None else table["device"][place]["energy"]
+        return prepare_harvest(
+            _build_model(energy, files),
+            seed=seed,
+            clients=clients,
+            slots_per_epoch=table["slots_per_epoch"],
+            scale=scale_of(run),
+            correlation=float(energy.get("correlation", 0.0)),
+            mean=float(energy.get("mean", 0.0)),
+        )
+
+    return harvest_of_classes(table, prepare)
 
 
 def scale_of(run: ReportedRun) -> Scale:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
+from fallow.energy.devices.classes import over_clients
 from fallow.errors import FallowError
+from fallow.plugins.nested import nested
 from fallow.reports.activity import Events
 from fallow.reports.harvests import Files
 from fallow.reports.replay import build_physics, live_again
@@ -128,8 +130,9 @@ def make_window(
 
 def upload_slots(run: ReportedRun) -> NDArray[np.int32]:
     """Returns the slots of an upload of each client, shape (N,), int32."""
-    given = run.settings.get("cost.transmit_slots", 1)
-    return per_client("cost.transmit_slots", given, run.settings["clients"], np.int32)
+    given = {"cost": {}, "battery": {}} | nested(run.settings)
+    slots = over_clients(given)["cost"].get("transmit_slots", 1)
+    return per_client("cost.transmit_slots", slots, run.settings["clients"], np.int32)
 
 
 def replay(

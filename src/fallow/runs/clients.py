@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.experiment import Experiment
 from fallow.learning.state import ClientScores
 from fallow.simulation.world import World
 from fallow.storage.files import write_atomically
@@ -13,17 +14,21 @@ from fallow.storage.files import write_atomically
 Columns = dict[str, NDArray[Any]]
 
 
-def client_columns(world: World, epochs: int, scores: ClientScores | None = None) -> Columns:
+def client_columns(
+    world: World, epochs: int, scores: ClientScores | None = None, experiment: Experiment | None = None
+) -> Columns:
     """Returns what became of each client until now.
 
     Args:
         world: All batteries and books.
         epochs: How many epochs it has lived through, at least one.
         scores: Of the global model on each client's own samples; None in an energy-only run.
+        experiment: What is run: its classes of devices are named.
 
     Returns:
         Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
-        `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64.
+        `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64; with classes of devices
+        `device`, the name of the client's class, object.
     """
     physics, state = world.physics, world.state
     energy = np.multiply(state.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
@@ -40,7 +45,12 @@ def client_columns(world: World, epochs: int, scores: ClientScores | None = None
         "stored": state.battery.copy(),
         "outage": state.short_epochs / epochs,
     }
-    return columns if scores is None else columns | {"accuracy": scores.accuracy, "loss": scores.loss}
+    if scores is not None:
+        columns |= {"accuracy": scores.accuracy, "loss": scores.loss}
+    members = experiment.device_classes if experiment is not None else None
+    if experiment is not None and members is not None:
+        columns["device"] = np.array([device.name for device in experiment.device], dtype=object)[members]
+    return columns
 
 
 def write_clients(path: Path, columns: Columns) -> None:

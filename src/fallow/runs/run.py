@@ -41,6 +41,8 @@ class RunSource(Protocol):
 
     def clients(self) -> "dict[str, NDArray[Any]] | None": ...  # noqa: D102
 
+    def devices(self) -> "list[dict[str, Any]] | None": ...  # noqa: D102
+
     def client_scores(self) -> "pa.Table | None": ...  # noqa: D102
 
     def network(self) -> "Network": ...  # noqa: D102
@@ -102,6 +104,14 @@ class Run:
 
         columns = self._source.clients()
         return None if columns is None else pd.DataFrame(columns)
+
+    @cached_property
+    def devices(self) -> "pd.DataFrame | None":
+        """A row for each class of devices in each epoch, as in devices.csv; None where there are no classes."""
+        import pandas as pd
+
+        rows = self._source.devices()
+        return None if rows is None else pd.DataFrame(rows)
 
     @cached_property
     def client_scores(self) -> "pd.DataFrame | None":

@@ -23,7 +23,7 @@ def balance_books(physics: Physics, state: WorldState) -> None:
     if not physics.ideal:
         stored -= np.multiply(state.starts, physics.train_cost, dtype=np.int64)
         stored -= np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
-    if physics.probe_cost:
+    if state.probes.size == physics.clients:
         stored -= np.multiply(state.probes, physics.probe_cost, dtype=np.int64)
     wrong = ((stored != state.battery) | (stored < 0) | (stored > physics.capacity)).nonzero()[0]
     if wrong.size:
@@ -42,3 +42,13 @@ def sum_slots(units: NDArray[np.int32]) -> NDArray[np.signedinteger]:
     """
     row: NDArray[np.signedinteger] = units[0] if len(units) == 1 else units.sum(axis=0, dtype=np.int64)
     return row
+
+
+def consumed_units(physics: Physics, state: WorldState) -> NDArray[np.int64]:
+    """Returns the units that each client has spent on anything, shape (N,), int64; the books must balance.
+
+    Args:
+        physics: First levels.
+        state: All batteries and books.
+    """
+    return np.asarray(physics.initial + state.harvested - state.overflow - state.battery, dtype=np.int64)

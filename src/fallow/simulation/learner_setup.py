@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from fallow.data import Dataset, checked_dataset, divide
 from fallow.data.partitions import Parts
+from fallow.data.sizes import sizes_by_class
 from fallow.experiment import Experiment
 from fallow.learning.device import check_device
 from fallow.learning.learner import Learner
@@ -15,7 +16,7 @@ from fallow.learning.task import Task
 
 def build_learner(
     experiment: Experiment,
-    train_cost: NDArray[np.int32],
+    steps: NDArray[np.int32],
     *,
     probes: bool = True,
     probes_losses: bool = False,
@@ -26,7 +27,7 @@ def build_learner(
 
     Args:
         experiment: What is run.
-        train_cost: κ_i, shape (N,), int32.
+        steps: κ_i, the batches of a training, shape (N,), int32.
         probes: Whether distances between features are measured (Eq. 5).
         probes_losses: Whether losses are measured in the same forward pass.
         keeps_local: Whether clients keep their last model, for distances between parameters (Eq. 2).
@@ -53,7 +54,7 @@ def build_learner(
         train=train,
         test=test,
         shards=split(experiment, dataset),
-        steps=train_cost,
+        steps=steps,
         network=network,
         sgd=experiment.sgd,
         objective=experiment.build("objective"),
@@ -97,8 +98,8 @@ def split(experiment: Experiment, dataset: Dataset) -> Parts:
         experiment.build("data", "partition"),
         experiment.clients,
         experiment.seed,
-        samples=data.samples_per_client,
-        sizes=data.sizes,
+        samples=0 if any(one.samples for one in experiment.device) else data.samples_per_client,
+        sizes=sizes_by_class(experiment.table()),
         spread=data.spread,
         name=data.partition,
     )

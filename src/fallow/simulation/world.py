@@ -15,6 +15,7 @@ from fallow.errors import EnergyError
 from fallow.policies import Mask, SlotView, checked_mask
 from fallow.simulation.books import balance_books, sum_slots
 from fallow.simulation.busy import NOBODY, Busy
+from fallow.simulation.costs import Costs
 from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.epochs import Course, LivedEpoch, OpenEpoch
 from fallow.simulation.events import Clients, Event
@@ -44,8 +45,8 @@ class World:
         """
         self.physics = physics
         self.state = WorldState.first(physics) if state is None else state
-        cost = physics.train_cost
-        self._common_cost = int(cost[0]) if (cost == cost[0]).all() else None
+        self._train, self._train_slots = Costs(physics.train_cost), Costs(physics.train_slots)
+        self._transmit, self._probe = Costs(physics.transmit_cost), Costs(physics.probe_cost)
         self._everyone = np.broadcast_to(np.True_, physics.clients)
         self._busy: Busy | None = None
 
@@ -120,8 +121,6 @@ class World:
             "stored": int(self.state.battery.sum(dtype=np.int64)),
             "selected": who.size,
         }
-        if not physics.ideal:
-            counts["consumed_tx"] = counts["uploads"] * physics.transmit_cost
         return LivedEpoch(Counters(**counts), selected, course.delivered, course.events or [])
 
     def training(self, slot: int) -> Mask:
@@ -135,7 +134,14 @@ class World:
     def _run_real_slots(self, opened: OpenEpoch, selected: Mask, start: StartHook | None, watch: Watch | None) -> None:
         """Steps 1 to 3 and 5 of every slot; the first has had its steps 1 to 4."""
         physics, course, sent = self.physics, opened.course, opened.sent
-        limit, costs = physics.starts_per_epoch, (physics.slots_per_epoch, physics.train_cost, physics.transmit_cost)
+        limit = physics.starts_per_epoch
+        costs = (
+            physics.slots_per_epoch,
+            physics.train_cost,
+            physics.transmit_cost,
+            physics.train_slots,
+            physics.transmit_slots,
+        )
         chances = np.where(selected, limit, 0) if limit else selected  # what is left of each client's starts
         may_start = selected & ~self.state.committed
         may_start[sent] = False
@@ -194,18 +200,19 @@ class World:
 
     def _upload(self, slot: int, course: Course) -> Clients:
         """Steps 2 and 3: who is not in training and has an unsent update sends it, energy permitting."""
-        busy, state, cost = course.busy, self.state, self.physics.transmit_cost
+        busy, state = course.busy, self.state
         if not busy.waiting.size:
             return NOBODY
-        who = busy.send(state.battery[busy.waiting] >= cost)
+        who = busy.send(state.battery[busy.waiting] >= self._transmit.of(busy.waiting))
         if not who.size:
             return who
-        state.battery[who] -= cost
+        state.battery[who] -= self._transmit.of(who)
         state.committed[who] = False
         state.uploads[who] += 1
         course.delivered[who] = True
         slots = self.physics.slots_per_epoch
-        staleness = slot // slots - (state.free_at[who] - self.physics.train_cost[who]) // slots
+        staleness = slot // slots - (state.free_at[who] - self._train_slots.of(who)) // slots
+        course.counts["consumed_tx"] += self._transmit.total(who)
         course.counts["uploads"] += who.size
         course.counts["stale_uploads"] += int(np.count_nonzero(staleness))
         course.log(Event("upload", slot, who, staleness.astype(np.int32)))
@@ -214,27 +221,24 @@ class World:
     def _pay_probes(self, course: Course) -> Mask:
         """Step 4, before the selection: who can pay for a probe does (reading 11). Returns who has one."""
         cost, state = self.physics.probe_cost, self.state
-        if not cost:
+        if not self._probe:
             return self._everyone
         paid = state.battery >= cost
-        state.battery[paid] -= cost
+        np.subtract(state.battery, cost, state.battery, where=paid)
         np.add(state.probes, paid, state.probes)
-        course.counts["consumed_probe"] = int(np.count_nonzero(paid)) * cost
+        course.counts["consumed_probe"] = self._probe.total(paid.nonzero()[0])
         return paid
 
     def _start(self, slot: int, who: Clients, course: Course) -> None:
         """Step 5: debit the whole training; its first batch runs in this slot."""
-        state, common = self.state, self._common_cost
-        cost = self.physics.train_cost[who] if common is None else common
-        state.battery[who] -= cost
+        state, slots = self.state, self._train_slots.of(who)
+        state.battery[who] -= self._train.of(who)
         state.committed[who] = True
-        state.free_at[who] = slot + cost
+        state.free_at[who] = slot + slots
         state.starts[who] += 1
-        course.busy.add(who, slot - 1 + cost)
+        course.busy.add(who, slot - 1 + slots)
         course.counts["starts"] += who.size
-        course.counts["consumed_train"] += (
-            who.size * common if common is not None else int(np.sum(cost, dtype=np.int64))
-        )
+        course.counts["consumed_train"] += self._train.total(who)
         course.log(Event("start", slot, who))
 
     def _finish(self, slot: int, course: Course) -> None:

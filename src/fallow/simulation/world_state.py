@@ -53,7 +53,7 @@ class WorldState:
             overflow=np.zeros(clients, dtype=np.int64),
             starts=np.zeros(clients, dtype=np.int32),
             uploads=np.zeros(clients, dtype=np.int32),
-            probes=np.zeros(clients if physics.probe_cost else 1, dtype=np.int32),
+            probes=np.zeros(clients if physics.probe_cost.any() else 1, dtype=np.int32),
             short_epochs=np.zeros(clients, dtype=np.int32),
         )
 

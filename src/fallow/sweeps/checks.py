@@ -67,7 +67,10 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
     read: set[str] = set()
     for experiment in experiments:
         sizes = (experiment.clients, experiment.slots_per_epoch, experiment.scale)
-        harvest = f"{experiment.energy} {experiment.energy.parts} {sizes}"
+        of_classes = [
+            (device.share, device.energy, device.energy and device.energy.parts) for device in experiment.device
+        ]
+        harvest = f"{experiment.energy} {experiment.energy.parts} {of_classes} {sizes}"
         if harvest not in read:
             experiment.build_harvest()
             read.add(harvest)

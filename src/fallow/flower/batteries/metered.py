@@ -131,8 +131,9 @@ class OpenMetered:
                 np.array([self._ideal or level >= self._battery.train_cost]),
                 self._battery.slots_per_epoch,
                 np.array([self._battery.train_cost], dtype=np.int32),
-                self._battery.transmit_cost,
+                np.array([self._battery.transmit_cost], dtype=np.int32),
                 np.array([0], dtype=np.int32),  # it trains and sends within the slot
+                np.array([1], dtype=np.int32),
             )
             if (view.ready & start(view) if start else view.ready)[0]:
                 self._source.spend(0 if self._ideal else self._battery.train_cost)

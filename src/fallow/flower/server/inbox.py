@@ -141,7 +141,8 @@ def take_over_memory(federation: Federation, client: int, outcome: Outcome) -> N
 
 
 def _check_standing(standing: Standing) -> None:
-    numbers = (standing.battery, standing.capacity, standing.train_cost, standing.transmit_cost)
+    units = (standing.battery, standing.capacity, standing.train_cost, standing.transmit_cost)
+    numbers = (*units, standing.train_slots, standing.transmit_slots)
     if not standing.lacks_model and not (
         all(0 <= number <= MOST for number in numbers) and 0 < standing.data_size <= MOST
     ):

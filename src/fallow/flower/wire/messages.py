@@ -55,6 +55,8 @@ class Standing:
         capacity: E_max, units.
         train_cost: κ_i, units.
         transmit_cost: Units that an upload costs.
+        train_slots: Slots that a training takes; 0: κ_i.
+        transmit_slots: Slots that an upload takes.
         training: In training.
         unsent: With a finished update that waits for energy to be sent.
         paid_for: Start slots of updates that are paid for and that the server may not have.
@@ -84,6 +86,8 @@ class Standing:
     forecast: list[float] = field(default_factory=list, metadata=OPTIONAL)
     label_mix: list[float] = field(default_factory=list, metadata=OPTIONAL)
     moments: list[float] = field(default_factory=list, metadata=OPTIONAL)
+    train_slots: int = field(default=0, metadata=OPTIONAL)
+    transmit_slots: int = field(default=1, metadata=OPTIONAL)
 
     def waits(self, received: int) -> bool:
         """Returns whether something of it is on its way: a training, an unsent update, or one that is paid for.
