@@ -8,11 +8,15 @@ const JOULES = [
   [1e-6, "µJ"],
 ];
 
-// A number of units as joules, in the prefix that keeps it short.
+// The prefix that keeps a number of joules short: [its size, its name].
+function prefixOf(value) {
+  return JOULES.find(([size]) => Math.abs(value) >= size) ?? (value ? JOULES.at(-1) : [1, "J"]);
+}
+
+// A number of units as joules.
 function sayJoules(units, joules, unit = "J") {
-  const value = units * joules;
-  const [factor, name] = JOULES.find(([size]) => Math.abs(value) >= size) ?? (value ? JOULES.at(-1) : [1, "J"]);
-  return `${say(value / factor)} ${name.replace("J", unit)}`;
+  const [size, name] = prefixOf(units * joules);
+  return `${say((units * joules) / size)} ${name.replace("J", unit)}`;
 }
 
 // The joules of a unit, where all of some runs state the same; otherwise null.
@@ -24,8 +28,8 @@ function joulesOf(runs) {
 
 const usedBy = (runs, use) => mean(runs.map((run) => run.totals[use.key] ?? 0));
 
-function saySpent(runs) {
-  const spent = runs.map((run) => run.totals.energy_total);
+function saySpent(runs, factor = 1) {
+  const spent = runs.map((run) => run.totals.energy_total * factor);
   const range = runs.length > 1 ? ` (${say(Math.min(...spent))} – ${say(Math.max(...spent))})` : "";
   return `${say(mean(spent))}${range}`;
 }
@@ -33,19 +37,22 @@ function saySpent(runs) {
 function energyChart(figure, runs) {
   const groups = grouped(runs);
   const joules = joulesOf(runs);
-  const inJoules = (units) => (joules ? ` (${sayJoules(units, joules)})` : "");
   const shownUses = USES.filter((use) => runs.some((run) => run.totals[use.key]));
+  const totals = runs.map((run) => shownUses.reduce((sum, use) => sum + (run.totals[use.key] ?? 0), 0));
+  const [size, unit] = joules ? prefixOf(Math.max(...totals) * joules) : [1, "units"];
+  const factor = (joules ?? 1) / size;
+  const sayValue = (value) => `${say(value)}${joules ? ` ${unit} (${say(value / factor)} units)` : ""}`;
   const panels = groups.map(({ panel, lines }) => ({
     panel,
     rows: lines.map(({ line, runs: own }) => {
-      const values = shownUses.map((use) => usedBy(own, use));
-      const parts = shownUses.map((use, number) => `${use.name} ${say(values[number])}${inJoules(values[number])}`);
-      const spent = saySpent(own);
+      const values = shownUses.map((use) => usedBy(own, use) * factor);
+      const parts = shownUses.map((use, number) => `${use.name} ${say(values[number])}`);
+      const spent = saySpent(own, factor);
       return {
         name: line,
         values,
-        head: `${line}: ${spent} units spent`,
-        words: `${line}: ${parts.join(", ")} units; spent ${spent}`,
+        head: `${line}: ${spent} ${unit} spent`,
+        words: `${line}: ${parts.join(", ")} ${unit}; spent ${spent}`,
       };
     }),
   }));
@@ -65,9 +72,9 @@ function energyChart(figure, runs) {
   const chart = {
     title: "Energy by use",
     parts: shownUses,
-    xTitle: "energy (units)",
+    xTitle: `energy (${unit})`,
     tableOf,
-    sayValue: (units) => `${say(units)}${inJoules(units)}`,
+    sayValue,
   };
   barFigure(figure, chart, panels, joules ? make("p", { class: "hint" }, `A unit is ${sayJoules(1, joules)}.`) : null);
 }
@@ -100,9 +107,8 @@ function courseScale(kind, known, period) {
   const joules = joulesOf(known);
   if (!joules) return { factor: 1, yTitle: `${what} (units an hour)` };
   const watts = joules / 3600;
-  const most = Math.max(...known.flatMap((run) => run.time[period][kind])) * watts;
-  const [size, name] = [...JOULES, [0, "µJ"]].find(([one]) => most >= one);
-  return { factor: watts / (size || 1e-6), yTitle: `${what} (${name.replace("J", "W")})` };
+  const [size, name] = prefixOf(Math.max(...known.flatMap((run) => run.time[period][kind])) * watts);
+  return { factor: watts / size, yTitle: `${what} (${name.replace("J", "W")})` };
 }
 
 function courseChart(figure, runs, period) {
