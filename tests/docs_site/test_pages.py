@@ -28,6 +28,7 @@ from tests.test_docs import names, rows
         "calibrate.md",
         "flower.md",
         "trackers.md",
+        "devices.md",
     ],
 )
 def test_following_a_page_to_the_letter_works(page: str, tmp_path: Path, monkeypatch) -> None:
