@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError
+from fallow.plugins.nested import nested
 from fallow.reports.activity import read_events
 from fallow.reports.harvests import Files, scale_of
 from fallow.reports.replay import build_physics, live_again, most_epochs
@@ -135,17 +136,24 @@ def year_course(run: ReportedRun) -> tuple[Course | None, str]:
 def clock_of(run: ReportedRun) -> tuple[np.datetime64 | None, str]:
     """Returns what the clock shows when a run begins, and whose clock it is; None where its harvest has no calendar.
 
+    Of several harvests in one run, the first that has a calendar counts.
+
     Args:
         run: Its settings.
     """
-    text, zone = run.settings.get("energy.start"), run.settings.get("energy.timezone")
-    try:
-        begin = datetime.fromisoformat(text) if text else None
-    except (TypeError, ValueError):  # a model that means something else by it
-        begin = None
-    if begin is None:
-        return None, ""
-    return np.datetime64(begin.replace(tzinfo=None), "ms"), str(begin.tzinfo or zone or "")
+    table = nested(run.settings)
+    energy = table.get("energy", {})
+    own = [device["energy"] for device in table.get("device") or () if device.get("energy")]
+    for source in (energy, *energy.get("sources", ()), *own):
+        text = source.get("start")
+        try:
+            begin = datetime.fromisoformat(text) if isinstance(text, str) and text else None
+        except ValueError:  # a model that means something else by it
+            begin = None
+        if begin is not None:
+            zone = begin.tzinfo or source.get("timezone") or ""
+            return np.datetime64(begin.replace(tzinfo=None), "ms"), str(zone)
+    return None, ""
 
 
 def _folded(run: ReportedRun, rows: Rows, part_of: Callable[[NDArray[np.datetime64]], NDArray[np.int64]]) -> Course:

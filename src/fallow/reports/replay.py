@@ -5,12 +5,13 @@ to select and start, from the events, lives through the same slots again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.energy import Physics, Units
+from fallow.energy import Harvest, Physics, Units
 from fallow.errors import FallowError
 from fallow.plugins.nested import nested
 from fallow.policies import Mask, SlotView
@@ -24,6 +25,9 @@ MOST_CLIENT_SLOTS = 30_000_000
 
 REPLAYED = ("harvested", "overflow", "starts", "uploads", "stored")
 """Sums of an epoch that must come out as the run recorded them."""
+
+IN_FULL = ("consumed_listen", "consumed_download", "consumed_idle", "conversion_loss", "leakage", "asleep")
+"""More of them, which are recorded where a device has such a thing."""
 
 SlotWatch = Callable[[int, World, NDArray[Any]], None]
 """Called at the end of every slot, with the slot, the world and the units harvested in it, shape (N,)."""
@@ -49,8 +53,23 @@ def live_again(run: ReportedRun, events: Events, files: Files, epochs: range, wa
     Raises:
         FallowError: The harvest can't be had again, or the replay differs from what the run recorded.
     """
-    harvest, world = build_harvest(run, files), World(build_physics(run))
+    harvest, physics = build_harvest(run, files), build_physics(run)
     script = _Script(events, run.settings["clients"], run.settings["slots_per_epoch"])
+    if not physics.probes and run.summary.get("consumed_download"):
+        # Downloads are paid with a probe, or else with a training: which of the two, the sums tell.
+        without = _first_difference(run, World(physics), harvest, script, range(epochs.stop, epochs.stop), None)
+        physics = physics if without is None else replace(physics, probes=True)
+    wrong = _first_difference(run, World(physics), harvest, script, epochs, watch)
+    if wrong is not None:
+        raise FallowError(
+            f"The harvest of this run can't be had again: epoch {wrong} comes to other sums than the run recorded."
+        )
+
+
+def _first_difference(
+    run: ReportedRun, world: World, harvest: Harvest, script: "_Script", epochs: range, watch: SlotWatch | None
+) -> int | None:
+    """Returns the first epoch whose sums differ from what the run recorded, before which all is shown; None if none."""
     latest: list[NDArray[Any]] = []
 
     def kept(rows: Iterable[Units]) -> Iterator[Units]:
@@ -59,24 +78,28 @@ def live_again(run: ReportedRun, events: Events, files: Files, epochs: range, wa
             yield units
 
     def show(slot: int, world: World) -> None:
-        watch(slot, world, latest[0])
+        if watch is not None:
+            watch(slot, world, latest[0])
 
+    recorded = [*REPLAYED, *(name for name in IN_FULL if name in run.epochs)]
     for epoch in range(epochs.stop):
         shown = epoch in epochs
         rows = kept(harvest(epoch)) if shown else harvest(epoch)
         opened = world.open_epoch(epoch, rows, record_events=False, slot_by_slot=shown)
         lived = world.run_slots(opened, script.select(epoch), script.start(epoch), show if shown else None)
         sums = vars(lived.counters)
-        if any(sums[name] != run.epochs[name][epoch] for name in REPLAYED):
-            raise FallowError(
-                f"The harvest of this run can't be had again: epoch {epoch} comes to other sums than the run recorded."
-            )
+        if any(sums[name] != run.epochs[name][epoch] for name in recorded):
+            return epoch
+    return None
 
 
 def build_physics(run: ReportedRun) -> Physics:
     """Returns the physics of a run.
 
     What its policy would say of itself, the totals say too: whether it pays for probes, and for anything at all.
+
+    Args:
+        run: Its settings and totals.
     """
     totals = run.summary
     ideal = bool(totals["starts"]) and not totals["consumed_train"]
