@@ -37,6 +37,7 @@ class Purpose(StrEnum):
     SPELLS = "spells"
     FRACTIONS = "fractions"
     GROUP = "group"
+    CLOUDS = "clouds"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:

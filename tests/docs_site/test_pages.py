@@ -20,6 +20,7 @@ from tests.test_docs import names, rows
         "index.md",
         "api.md",
         "api-rooms.md",
+        "energy.md",
         "write-a-policy.md",
         "bring-your-own.md",
         "reproducibility.md",

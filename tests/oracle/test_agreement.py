@@ -15,6 +15,7 @@ from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.engine import Engine
 from fallow.simulation.world import World
 from tests.oracle.algorithms import Case, Trace, simulate
+from tests.oracle.harvest import literal_harvest, some_energy
 from tests.oracle.selection import RULES
 
 CHOICE = ("top-k", "sample", "exp")
@@ -44,7 +45,6 @@ def some_world(policy: str, pick: Callable[[Sequence[Any]], Any]) -> Experiment:
     if reserve or policy == "reserve":  # else no client could ever start, which is an error
         slots = max(slots, max(train) + 1)
         capacity = [max(most, cost + transmit) for most, cost in zip(capacity, train, strict=True)]
-    model = pick(("bernoulli", "tests.oracle.harvest:Bursts"))
     return Experiment.parse(
         {
             "seed": pick(range(2**63 - 1)),
@@ -52,7 +52,7 @@ def some_world(policy: str, pick: Callable[[Sequence[Any]], Any]) -> Experiment:
             "epochs": pick(range(1, 13)),
             "slots_per_epoch": slots,
             "starts_per_epoch": pick(range(3)),
-            "energy": {"model": model, "p": pick((0.0, 0.1, 0.5, 0.9, 1.0))},
+            "energy": some_energy(pick),
             "battery": {"capacity": capacity, "initial": [pick(range(most + 1)) for most in capacity]},
             "cost": {
                 "train": train,
@@ -79,7 +79,6 @@ def experiments(draw: st.DrawFn, policy: str) -> Experiment:
 def as_case(experiment: Experiment) -> Case:
     """The same experiment as plain lists, all its chance laid out."""
     clients, epochs, slots = experiment.clients, experiment.epochs, experiment.slots_per_epoch
-    harvest = experiment.build("energy", "model").prepare(experiment.seed, clients, slots)
     significance = experiment.learning.significance
     options = {key: value for key, value in experiment.policy.options.items() if key not in ("k", "mu")}
     return Case(
@@ -92,7 +91,7 @@ def as_case(experiment: Experiment) -> Case:
         transmit_cost=experiment.cost.transmit,
         probe_cost=experiment.cost.probe,
         starts_per_epoch=experiment.starts_per_epoch,
-        harvest=[[int(units) for units in row] for epoch in range(epochs) for row in harvest(epoch)],
+        harvest=literal_harvest(experiment),
         significant=[
             bernoulli(stream(experiment.seed, Purpose.SIGNIFICANCE, epoch), significance, (1, clients))[0].tolist()
             for epoch in range(epochs)

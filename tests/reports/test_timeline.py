@@ -24,6 +24,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     "no costs at all": {"policy.name": "unlimited"},
     "unequal clients": {"battery.capacity": [9, 25, 25, 30, 40, 12], "cost.train": [9, 20, 5, 30, 7, 12]},
     "one start an epoch": {"starts_per_epoch": 1, "cost.train": 4, "policy.name": "fedavg"},
+    "shared weather at another mean": {"energy.correlation": 0.5, "energy.mean": 0.7},
     "a full beginning": {"battery.initial": 25, "energy.p": [0, 0.1, 0.2, 0.3, 0.4, 1]},
 }
 
@@ -81,6 +82,14 @@ def test_somebody_elses_harvest_is_not_run(tmp_path: Path) -> None:
     window = make_window(other, read_events(run, KINDS), (0, 1), [0])
     assert "'os:system' is not one that a report computes again" in window.why_no_battery
     assert len(window.states[0]) == 30
+
+
+def test_somebody_elses_harvest_in_a_mix_is_not_run_either(tmp_path: Path) -> None:
+    run = read(live(tmp_path / "run"))
+    mix = {"energy.model": "mix", "energy.sources": [{"model": "bernoulli"}, {"model": "os:system"}]}
+    other = ReportedRun(run.name, run.directory, {**run.settings, **mix}, run.summary, run.epochs)
+    window = make_window(other, read_events(run, KINDS), (0, 1), [0])
+    assert "'os:system' is not one that a report computes again" in window.why_no_battery
 
 
 def events(*rows: tuple[str, int, int]) -> Events:

@@ -1,6 +1,6 @@
 """The harvest models by name. A new one is one file here and one line in the table."""
 
-from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
+from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.checks import check_batteries, check_reserve
 from fallow.energy.fractions import whole_units
@@ -12,7 +12,10 @@ from fallow.energy.outlook import EpochForecast, Forecasting, Outlook
 from fallow.energy.physics import Physics
 from fallow.energy.poisson import Poisson
 from fallow.energy.scale import Scale
+from fallow.energy.signal import Signal
+from fallow.energy.solar import Solar
 from fallow.energy.trace import Trace
+from fallow.energy.watts import Watts
 
 ENERGY_MODELS: dict[str, type] = {
     "bernoulli": Bernoulli,
@@ -20,6 +23,9 @@ ENERGY_MODELS: dict[str, type] = {
     "poisson": Poisson,
     "markov": Markov,
     "mix": Mix,
+    "solar": Solar,
+    "watts": Watts,
+    "signal": Signal,
 }
 
 __all__ = [
@@ -27,6 +33,7 @@ __all__ = [
     "Averaged",
     "Bernoulli",
     "Correlated",
+    "Described",
     "EnergyModel",
     "EpochForecast",
     "Forecasting",
@@ -39,8 +46,11 @@ __all__ = [
     "Rescaled",
     "Scale",
     "Scaled",
+    "Signal",
+    "Solar",
     "Trace",
     "Units",
+    "Watts",
     "check_batteries",
     "check_reserve",
     "group_seed",

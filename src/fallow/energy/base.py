@@ -102,6 +102,19 @@ class Averaged(Protocol):
         ...
 
 
+@runtime_checkable
+class Described(Protocol):
+    """A model that reads something, and can say what it found there before a run begins."""
+
+    def describe(self) -> object:
+        """Returns what was found; its text is a line for the user.
+
+        Raises:
+            FallowError: What it reads can't be used.
+        """
+        ...
+
+
 def unit_rows(
     harvest: Iterable[Units], clients: int, slots: int, most: int | None = None
 ) -> Iterator[NDArray[np.int32]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.energy.base import EnergyModel, Harvest
+from fallow.energy.base import Described, EnergyModel, Harvest
 from fallow.energy.mixture import Group, Mixture
 from fallow.energy.outlook import EpochForecast
 from fallow.energy.scale import Scale
@@ -104,6 +104,14 @@ class Mix:
     def prepare_forecast(self, seed: int, clients: int, slots_per_epoch: int) -> EpochForecast:
         """Returns the forecasts of all groups. The arguments are those of `Forecasting.prepare_forecast`."""
         return Mixture(self.groups).prepare_forecast(seed, clients, slots_per_epoch)
+
+    def describe(self) -> str:
+        """Returns what its sources found in what they read, a line each; "" where none reads anything to tell of.
+
+        Raises:
+            FallowError: What a source reads can't be used.
+        """
+        return "\n".join(str(group.model.describe()) for group in self.groups if isinstance(group.model, Described))
 
 
 def names_in(model: str, options: Mapping[str, Any]) -> list[str]:

@@ -10,14 +10,14 @@ import tomli_w
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.energy import Harvest, Physics, Scale
+from fallow.energy import EpochForecast, Harvest, Physics, Scale
 from fallow.energy.devices.classes import assign_classes
 from fallow.errors import ConfigError
 from fallow.experiment.checks import check_together
 from fallow.experiment.choices import build_choices
 from fallow.experiment.devices import DeviceClass, device_table, listed
 from fallow.experiment.given import changed_settings, section_table
-from fallow.experiment.harvests import harvest_of
+from fallow.experiment.harvests import forecast_of, harvest_of
 from fallow.experiment.resolution import resolve_devices
 from fallow.experiment.sections import (
     MOST_CLIENTS,
@@ -245,6 +245,14 @@ class Experiment(BaseModel):
             FallowError: The energy model can't be used as it is.
         """
         return harvest_of(self)
+
+    def build_forecast(self) -> EpochForecast:
+        """Returns what the energy model itself expects of the harvest.
+
+        Raises:
+            FallowError: The energy model has no forecast, or can't be used as it is.
+        """
+        return forecast_of(self)
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"

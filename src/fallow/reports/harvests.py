@@ -10,6 +10,7 @@ from typing import Any
 
 from fallow.energy import ENERGY_MODELS, EnergyModel, Harvest, Scale, prepare_harvest
 from fallow.energy.devices.harvests import harvest_of_classes
+from fallow.energy.typical_year import PVLIB_YEARS
 from fallow.errors import ConfigError, FallowError
 from fallow.plugins.nested import nested, plain
 from fallow.plugins.options import option_names, with_options
@@ -28,9 +29,6 @@ FILE_OPTION: dict[str, str | None] = {
 
 A model that is not here names code (`signal`), or nobody has looked yet at what it reads.
 """
-
-WITH_PVLIB = ("723170TYA.CSV", "703165TY.csv", "12839.tm2")
-"""Typical years that are a part of pvlib, and so nobody's secret."""
 
 Files = Mapping[str, Path]
 """The files that the reader of a report has given, by name."""
@@ -106,7 +104,7 @@ def _cleared(energy: Mapping[str, Any], files: Files) -> dict[str, Any]:
     if name not in ENERGY_MODELS or name not in FILE_OPTION:
         raise FallowError(f"The harvest of '{name}' is not one that a report computes again, so batteries are unknown.")
     option = FILE_OPTION[name]
-    if option is not None and table.get(option) and table[option] not in WITH_PVLIB:
+    if option is not None and table.get(option) and table[option] not in PVLIB_YEARS:
         table[option] = str(_given(str(table[option]), files))
     if name == "mix":
         table["sources"] = [_cleared(source, files) for source in table["sources"]]
