@@ -50,6 +50,31 @@ def test_a_file_that_a_config_names_is_read_only_if_the_reader_gave_it(tmp_path:
     assert units(windows, given_files([other])) == [[1, 1], [2, 2]]
 
 
+def test_a_file_within_a_mix_and_of_a_device_class_is_guarded_too(tmp_path: Path) -> None:
+    (tmp_path / "sun.csv").write_text("units\n1\n2\n")
+    source = {"model": "trace", "path": "sun.csv", "end": "repeat"}
+    mix = told(model="mix", sources=[source | {"share": 1}, {"model": "bernoulli", "p": 1.0, "share": 1}])
+    classes = told(model="bernoulli", p=1.0)
+    table = dict(classes.settings) | {
+        "device": [{"name": "one", "share": 1}, {"name": "two", "share": 1, "energy": source}]
+    }
+    classes = ReportedRun("run", Path("run"), table, {}, {})
+    for run in (mix, classes):
+        with pytest.raises(FallowError, match="a report reads no file that a run names"):
+            build_harvest(run, {})
+    files = given_files([tmp_path / "sun.csv"])
+    assert units(mix, files) == [[1, 1], [2, 1]]
+    assert units(classes, files) == [[1, 1], [1, 2]]
+
+
+def test_a_typical_year_is_a_file_unless_it_comes_with_pvlib() -> None:
+    own = told(model="solar", year="../../home/somebody/year.epw")
+    with pytest.raises(FallowError, match=r"read from 'year\.epw'"):
+        build_harvest(own, {})
+    with pytest.raises(FallowError, match="slot_seconds"):  # it would have been read, were the scale stated
+        build_harvest(told(model="solar", year="12839.tm2"), {})
+
+
 def test_a_mean_and_a_scale_that_the_run_states_are_kept() -> None:
     assert units(told(model="bernoulli", p=0.0, mean=1.0, correlation=0.0), {}) == [[1, 1], [1, 1]]
 

@@ -12,9 +12,11 @@ from fallow.reports.harvests import given_files
 from fallow.reports.runs import ReportedRun, read_runs
 from fallow.reports.timeline import choose_clients, choose_window, make_window, replay
 from fallow.runs.event_table import KINDS
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from tests.reports.made_runs import SMALL, live
 
+DEVICES = Path(__file__).parents[2] / "configs" / "devices.toml"
 WORLDS: dict[str, dict[str, Any]] = {
     "vaoi": {},
     "fedavg": {"policy.name": "fedavg", "energy.p": 0.8},
@@ -49,6 +51,20 @@ def test_replayed_batteries_are_those_of_the_engine(tmp_path: Path, changes: dic
     battery = replay(run, read_events(run, KINDS), (2, 8), [0, 3, 5]).battery
     levels = np.stack(lived(settings), axis=1)
     assert np.array_equal(battery, levels[[0, 3, 5], 2 * 30 :])
+
+
+def test_batteries_of_device_classes_with_harvests_of_their_own_are_replayed(tmp_path: Path) -> None:
+    experiment = Experiment.read(DEVICES, ["clients=8", "epochs=4", "policy.k=3"])
+    assert any(device.energy for device in experiment.device)
+    engine, levels = Engine(experiment), []
+    with RunWriter(engine, tmp_path / "run") as writer:
+        writer.write(engine)
+    run, again = read(tmp_path / "run"), Engine(experiment)
+    for _ in range(4):
+        again.step(watch=lambda _slot, world: levels.append(world.state.battery.copy()))
+    stretch = replay(run, read_events(run, KINDS), (0, 4), list(range(8)))
+    assert np.array_equal(stretch.battery, np.stack(levels, axis=1))
+    assert stretch.capacity == [2_000_000] * 2 + [50] * 6
 
 
 def test_the_harvest_of_a_window_explains_its_batteries(tmp_path: Path) -> None:
