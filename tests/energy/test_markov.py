@@ -60,10 +60,10 @@ def test_mean_and_variance_are_those_of_states_and_of_the_fractions() -> None:
 
 
 @pytest.mark.parametrize("c", [0.1, 0.5, 0.9])
-def test_two_clients_states_have_the_correlation_of_the_closed_form_from_the_first_slot_on(c: float) -> None:
-    r = LAW.refresh
-    expected = c * r / (1 - c * (1 - r) - (1 - c) * (1 - r) ** 2)
-    assert LAW.correlation(c) == pytest.approx(expected)
+def test_two_clients_states_have_the_correlation_that_is_asked_for_from_the_first_slot_on(c: float) -> None:
+    r, s = LAW.refresh, LAW.taken(c)
+    # Together they refresh to the same state, alone to another; in a stationary slot C = s(r + (1−r)C) + (1−s)(1−r)²C.
+    assert c == pytest.approx(s * (r + (1 - r) * c) + (1 - s) * (1 - r) ** 2 * c)
     first, late = [], []
     for seed in range(1500):
         states = cells(STATES, clients=12, slots=30, correlation=c, seed=seed)
@@ -71,14 +71,14 @@ def test_two_clients_states_have_the_correlation_of_the_closed_form_from_the_fir
             z = (row - 0.3) / math.sqrt(0.21)
             found.append((z.sum() ** 2 - (z**2).sum()) / (12 * 11))
     for found in (first, late):
-        assert np.mean(found) == pytest.approx(expected, abs=5 * np.std(found) / math.sqrt(1500))
+        assert np.mean(found) == pytest.approx(c, abs=5 * np.std(found) / math.sqrt(1500))
 
 
 def test_two_clients_harvests_covary_by_their_states_and_by_the_shared_fraction() -> None:
     c, m, model = 0.5, 0.6, Markov(good=3.0, bad=3.0, units_good=0.6)
-    shared, r = model.law.correlation(c), model.law.refresh
-    both_good = 0.5 * r + (1 - r) * (0.25 + shared / 4)  # where both take the shared draw
-    covariance = shared / 4 * m**2 + c * both_good * m * (1 - m)
+    taken, r = model.law.taken(c), model.law.refresh
+    both_good = 0.5 * r + (1 - r) * (0.25 + c / 4)  # where both take the shared draw
+    covariance = c / 4 * m**2 + taken * both_good * m * (1 - m)
     found, error = correlation(cells(model, range(200), clients=30, slots=100, correlation=c).astype(float))
     expected = covariance / (0.3 * 0.7)
     # Rows follow each other with memory: r = 2/3, so about (2 − r)/r = 2 rows are worth one.

@@ -177,15 +177,15 @@ def _markov(model: dict[str, Any], seed: int, weather: int, c: float, clients: i
     before = stream(seed, Purpose.SPELLS, 0, client=0)
     good = _coins(before, share, 1, clients)[0]
     if c:
-        both = c * r / (1 - c * (1 - r) - (1 - c) * (1 - r) ** 2)
-        takes_first = _coins(before, sqrt(both), 1, clients)[0]
+        takes_first = _coins(before, sqrt(c), 1, clients)[0]
         shared_first = stream(weather, Purpose.WEATHER, 0, client=0).random() >= 1 - share
         good = [bool(shared_first) if takes_first[i] else good[i] for i in range(clients)]
+    both = c * (2 - r) / (1 + c * (1 - r))  # then two states have the correlation c, though pairs part ways
     table = []
     for epoch in range(epochs):
         rng, emission = stream(seed, Purpose.SPELLS, epoch), stream(seed, Purpose.HARVEST, epoch)
         refresh, fresh = _coins(rng, r, slots, clients), _coins(rng, share, slots, clients)
-        takes, sky = _takes(seed, c, epoch, slots, clients), stream(weather, Purpose.WEATHER, epoch)
+        takes, sky = _takes(seed, both, epoch, slots, clients), stream(weather, Purpose.WEATHER, epoch)
         parts = [model[key] - floor(model[key]) for key in ("units_good", "units_bad")]
         more = [_coins(emission, part, slots, clients) if part else [] for part in parts]
         for slot in range(slots):

@@ -122,7 +122,7 @@ class SharedSpells:
 
     Attributes:
         of: The model.
-        correlation: c, from 0 to 1: both of two clients take a slot's shared draws with this probability.
+        correlation: c, from 0 to 1: the correlation of two clients' states in a slot.
         weather: The seed of the shared draws; None is that of the run.
     """
 

@@ -47,18 +47,21 @@ class SpellLaw:
         """The share of good slots, π = good / (good + bad)."""
         return self.good / (self.good + self.bad)
 
-    def correlation(self, taken: float) -> float:
-        """Returns C, the correlation of two clients' states in a slot: c·r / (1 − c(1−r) − (1−c)(1−r)²).
+    def taken(self, correlation: float) -> float:
+        """Returns s, how probably two clients both take a slot's shared draw: c(2 − r) / (1 + c(1 − r)).
+
+        Two clients part ways when one of them refreshes alone. So of s there remains the correlation
+        C = s·r / (1 − s(1−r) − (1−s)(1−r)²) of their states, which is c for this s.
 
         Args:
-            taken: c, the probability that both take the shared draw in a slot.
+            correlation: c, the correlation of two clients' states in a slot.
 
         Examples:
-            >>> SpellLaw(good=2.0, bad=2.0).correlation(0.25)  # r = 1: no memory
+            >>> SpellLaw(good=2.0, bad=2.0).taken(0.25)  # r = 1: no memory
             0.25
         """
         r = self.refresh
-        return taken * r / (1 - taken * (1 - r) - (1 - taken) * (1 - r) ** 2)
+        return correlation * (2 - r) / (1 + correlation * (1 - r))
 
 
 class Spells:
@@ -66,7 +69,7 @@ class Spells:
 
     Attributes:
         law: How long spells last.
-        correlation: c: in a slot two clients both take the shared draw with this probability.
+        correlation: c, the correlation of two clients' states in a slot.
         weather: The seed of the shared draws.
     """
 
@@ -136,7 +139,7 @@ class Spells:
         state: Mask = bernoulli(rng, share, (1, self._clients))[0]
         if not self.correlation:
             return state
-        takes = bernoulli(rng, sqrt(self.law.correlation(self.correlation)), (1, self._clients))[0]
+        takes = bernoulli(rng, sqrt(self.correlation), (1, self._clients))[0]
         shared = stream(self.weather, Purpose.WEATHER, 0, client=0).random() >= 1 - share
         return np.asarray(np.where(takes, shared, state))
 
@@ -151,7 +154,7 @@ class Spells:
             if weather is None:
                 yield drawn, fresh, None
                 continue
-            takes = bernoulli(sharing, sqrt(self.correlation), shape)
+            takes = bernoulli(sharing, sqrt(self.law.taken(self.correlation)), shape)
             shared = weather[first : first + rows]
             drawn = np.where(takes, shared[:, CHANGE, None] < refresh, drawn)
             fresh = np.where(takes, shared[:, GOODNESS, None] >= 1 - share, fresh)
