@@ -9,7 +9,9 @@ w_i only "in training" and "unsent" matter here, of M_i only whether it reached 
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,18 @@ class Case:
     slots_per_epoch: int  # S
     capacity: list[int]  # E_max of each client
     initial: list[int]  # E_i(0)
-    train_cost: list[int]  # κ_i >= 1, in units and in slots
-    transmit_cost: int
-    probe_cost: int  # 0: a probe is free
+    train_cost: list[int]  # κ_i >= 1, in units
+    train_slots: list[int]  # κ_i in slots; in the paper the same number
+    transmit_cost: list[int]
+    transmit_slots: list[int]  # 1 in the paper
+    probe_cost: list[int]  # 0: a probe is free
+    listen_cost: list[int]  # from here to `wake` 0 in the paper, and an efficiency of 1: docs/physics.md
+    download_cost: list[int]
+    efficiency: list[Fraction]  # η_i
+    self_discharge: list[Fraction]  # λ_i, in a slot
+    idle: list[Fraction]  # units a slot
+    cutoff: list[int]
+    wake: list[int]
     starts_per_epoch: int  # 0: no limit
     harvest: list[list[int]]  # C: [global slot][client], units
     significant: list[list[bool]]  # [epoch][client]: M_i >= μ, the true one
@@ -56,6 +67,15 @@ class Trace:
     spent_train: list[int] = field(default_factory=list)
     spent_transmit: list[int] = field(default_factory=list)
     spent_probe: list[int] = field(default_factory=list)
+    spent_listen: list[int] = field(default_factory=list)
+    spent_download: list[int] = field(default_factory=list)
+    spent_idle: list[int] = field(default_factory=list)
+    conversion_loss: list[int] = field(default_factory=list)
+    leakage: list[int] = field(default_factory=list)
+    asleep: list[list[bool]] = field(default_factory=list)  # [slot][client]
+    spendable: list[list[int]] = field(default_factory=list)  # [epoch][client]: what ClientSelect sees of E_i
+    start_cost: list[list[int]] = field(default_factory=list)  # [epoch][client]: and of κ_i
+    happened: Counter[str] = field(default_factory=Counter)  # how often what is rare came up
     short_epochs: list[int] = field(default_factory=list)  # epochs that found i idle and short of a training's energy
 
 
@@ -68,6 +88,12 @@ class Client:
     unsent: bool = False  # holds a trained w_i that the server has not received
     start_epoch: int = 0  # the epoch in which its latest training started
     starts_this_epoch: int = 0
+    asleep: bool = False
+    reached: bool = False  # hears the server in this epoch
+    has_model: bool = False  # has received w(t) in this epoch
+    upload_slots_left: int = 0  # > 0: an upload is under way for that many more slots
+    leak_fraction: Fraction = Fraction(0)  # of a unit, carried
+    conversion_fraction: Fraction = Fraction(0)
     chances: int = 0  # FedBacys-Odd's counter, never reset
     counted_window: int | None = None  # the first slot of the window that FedBacys-Odd counted last
     group: int = 0  # FedBacys' group
@@ -95,41 +121,51 @@ def simulate(case: Case) -> Trace:
             received = [False] * case.clients
             for client in clients:
                 client.starts_this_epoch = 0
+                client.has_model = False
 
         # Alg. 1, 3
         for i in range(case.clients):
             client = clients[i]
 
             # Step 1, harvest (Alg. 1, 4-5; reading 8)
-            before = client.battery
-            client.battery = min(before + case.harvest[s][i], case.capacity[i])
-            trace.harvested[i] += case.harvest[s][i]
-            trace.overflow[i] += before + case.harvest[s][i] - client.battery
+            charge(case, client, s, i, trace)
 
             if case.policy == "unlimited":
                 continue  # no physical policy: it neither trains nor uploads by steps 2, 3 and 5
 
             # As the epoch begins: neither in training nor with an update to send, and too little energy to train
-            if slot_in_epoch == 0 and client.batches_left == 0 and not client.unsent:
-                trace.short_epochs[i] += client.battery < case.train_cost[i]
+            if slot_in_epoch == 0 and client.batches_left == 0 and not client.unsent and not client.upload_slots_left:
+                trace.short_epochs[i] += spendable(case, client, i) < case.train_cost[i] + case.download_cost[i]
 
-            # Step 2, train (Alg. 1, 6-7)
+            # Step 2, train (Alg. 1, 6-7), also in one's sleep
             if client.batches_left > 0:
+                trace.happened["training while asleep"] += client.asleep
                 action[i] = "train"
                 batch_train(client, s, i, trace)
 
             # Step 3, upload (Alg. 1, 8-9; readings 2 and 3)
-            elif client.unsent and client.battery >= case.transmit_cost:
-                action[i] = "upload"
-                client.battery -= case.transmit_cost
-                trace.spent_transmit[i] += case.transmit_cost
+            elif client.unsent and not client.asleep and client.battery - case.transmit_cost[i] >= case.cutoff[i]:
+                client.battery -= case.transmit_cost[i]
+                trace.spent_transmit[i] += case.transmit_cost[i]
                 client.unsent = False
-                received[i] = True
-                trace.uploads.append((s, i, t - client.start_epoch))
+                client.upload_slots_left = case.transmit_slots[i]
+
+            if client.upload_slots_left > 0:
+                action[i] = "upload"
+                client.upload_slots_left -= 1
+                last_slot = slot_in_epoch == case.slots_per_epoch - 1
+                trace.happened["upload over an epoch's edge"] += last_slot and client.upload_slots_left > 0
+                if client.upload_slots_left == 0:
+                    received[i] = True
+                    trace.uploads.append((s, i, t - client.start_epoch))
 
         # Step 4, select (Alg. 1, 10-13). The broadcast of lines 11-12 moves no energy.
         if slot_in_epoch == 0:
+            for i in range(case.clients):
+                listen(case, clients[i], i, trace)
             grows = probe(case, t, clients, trace)
+            trace.spendable.append([view_of_battery(case, clients[i], i) for i in range(case.clients)])
+            trace.start_cost.append([start_cost(case, clients[i], i) for i in range(case.clients)])
             if case.policy in ("vaoi", "oldest"):
                 trace.policy_age.append([client.policy_age for client in clients])
             selected = client_select(case, t, clients)
@@ -150,9 +186,16 @@ def simulate(case: Case) -> Trace:
             if may_start(case, client, i, uploads_now) and policy_starts(case, client, i, s):
                 # Alg. 1, 16: L_i = 1 for the slots s ... s+κ-1, all κ units are debited at once
                 action[i] = "start"
+                if not client.has_model:
+                    client.battery -= case.download_cost[i]
+                    trace.spent_download[i] += case.download_cost[i]
+                    trace.happened["download at the start"] += case.download_cost[i] > 0
+                    client.has_model = True
+                elif case.download_cost[i] > 0:
+                    trace.happened["start with a model already paid for"] += 1
                 client.battery -= case.train_cost[i]
                 trace.spent_train[i] += case.train_cost[i]
-                client.batches_left = case.train_cost[i]
+                client.batches_left = case.train_slots[i]
                 client.start_epoch = t
                 client.starts_this_epoch += 1
                 trace.starts.append((s, i))
@@ -175,10 +218,76 @@ def simulate(case: Case) -> Trace:
             trace.age_delivered.append([client.age_delivered for client in clients])
 
         trace.battery.append([client.battery for client in clients])
+        trace.asleep.append([client.asleep for client in clients])
         trace.action.append(action)
 
     trace.finishes.sort()  # with κ = 1 step 5 finishes trainings too, after those of step 2
     return trace  # Alg. 1, 22
+
+
+def charge(case: Case, client: Client, s: int, i: int, trace: Trace) -> None:
+    """Step 1 of slot s for client i: what leaks, what is harvested, what the device draws, and whether it sleeps."""
+    # 1a: what was stored when the slot began leaks
+    leaking = client.battery * case.self_discharge[i] + client.leak_fraction
+    client.leak_fraction = leaking - math.floor(leaking)
+    client.battery -= math.floor(leaking)
+    trace.leakage[i] += math.floor(leaking)
+    trace.happened["fraction leaked"] += client.leak_fraction > 0
+    # 1b: a share of the harvest reaches the battery
+    gross = case.harvest[s][i]
+    reaching = gross * case.efficiency[i] + client.conversion_fraction
+    client.conversion_fraction = reaching - math.floor(reaching)
+    trace.harvested[i] += gross
+    trace.happened["fraction converted"] += client.conversion_fraction > 0
+    trace.happened["carried unit converted"] += math.floor(reaching) > gross * case.efficiency[i]
+    trace.conversion_loss[i] += gross - math.floor(reaching)
+    # 1c: which holds no more than E_max
+    before = client.battery
+    client.battery = min(before + math.floor(reaching), case.capacity[i])
+    trace.overflow[i] += before + math.floor(reaching) - client.battery
+    # 1d: who is awake draws what is due in this slot
+    if not client.asleep:
+        due = math.floor((s + 1) * case.idle[i]) - math.floor(s * case.idle[i])
+        drawn = min(due, client.battery)
+        client.battery -= drawn
+        trace.spent_idle[i] += drawn
+        trace.happened["emptied by idle drain"] += drawn > 0 and client.battery == 0
+        trace.happened["idle drain not met"] += drawn < due
+    # 1e: sleep below the cut-off, until the level for waking
+    if client.asleep:
+        if client.battery >= case.wake[i]:
+            client.asleep = False
+            trace.happened["woke up"] += 1
+    elif client.battery < case.cutoff[i]:
+        client.asleep = True
+
+
+def spendable(case: Case, client: Client, i: int) -> int:
+    """What client i can spend."""
+    return 0 if client.asleep else max(client.battery - case.cutoff[i], 0)
+
+
+def view_of_battery(case: Case, client: Client, i: int) -> int:
+    """What a policy sees of the battery of client i."""
+    return spendable(case, client, i) if client.reached else 0
+
+
+def listen(case: Case, client: Client, i: int, trace: Trace) -> None:
+    """Step 4: whether client i hears the server in this epoch, which costs energy."""
+    if case.policy == "unlimited":
+        client.reached = True
+        return
+    client.reached = not client.asleep and client.battery - case.listen_cost[i] >= case.cutoff[i]
+    if client.reached:
+        client.battery -= case.listen_cost[i]
+        trace.spent_listen[i] += case.listen_cost[i]
+    else:
+        trace.happened["awake, and could not pay to listen"] += not client.asleep
+
+
+def start_cost(case: Case, client: Client, i: int) -> int:
+    """The units of a start: a training, and the model where the client has not received it in this epoch."""
+    return case.train_cost[i] + (0 if client.has_model else case.download_cost[i])
 
 
 def batch_train(client: Client, s: int, i: int, trace: Trace) -> None:
@@ -193,22 +302,24 @@ def may_start(case: Case, client: Client, i: int, uploads_now: bool) -> bool:
     """The world's conditions of step 5 for a selected client (Alg. 1, 15)."""
     if client.batches_left > 0:
         return False  # in training
-    if client.unsent:
+    if client.unsent or client.upload_slots_left > 0:
         return False  # no pending update
+    if client.asleep or not client.reached:
+        return False
     if uploads_now:
         return False  # T + L <= 1
     if case.starts_per_epoch > 0 and client.starts_this_epoch >= case.starts_per_epoch:
         return False  # reading 4
-    return client.battery >= case.train_cost[i]  # sufficient battery
+    return client.battery - start_cost(case, client, i) >= case.cutoff[i]  # sufficient battery
 
 
 def policy_starts(case: Case, client: Client, i: int, s: int) -> bool:
     """Whether the policy takes a start that the world allows in global slot s. Counts FedBacys-Odd's chances."""
     if case.reserve or case.policy == "reserve":
-        if client.battery < case.train_cost[i] + case.transmit_cost:
+        if client.battery - case.cutoff[i] < start_cost(case, client, i) + case.transmit_cost[i]:
             return False  # it could train, but not send
-        if s % case.slots_per_epoch + case.train_cost[i] > case.slots_per_epoch - 1:
-            return False  # the slots s ... s+κ-1 train, so slot s+κ could send, and the epoch is over by then
+        if s % case.slots_per_epoch + case.train_slots[i] + case.transmit_slots[i] - 1 > case.slots_per_epoch - 1:
+            return False  # the slots s ... s+κ-1 train, so slot s+κ could begin to send, and it would arrive too late
     if case.policy in ("fedbacys", "fedbacys-odd"):
         if not in_window(case, client, i, s):
             return False
@@ -236,10 +347,10 @@ def in_window(case: Case, client: Client, i: int, s: int) -> bool:
     """Whether FedBacys' client i may start in global slot s, as far as its present group goes (reading 15)."""
     slot_in_epoch = s % case.slots_per_epoch
     if case.turns == "across-epochs":
-        return slot_in_epoch == max(case.slots_per_epoch - 1 - case.train_cost[i], 0)
+        return slot_in_epoch == max(case.slots_per_epoch - 1 - case.train_slots[i], 0)
     if case.turns == "deadline":
-        return slot_in_epoch == client.group * max(case.slots_per_epoch - case.train_cost[i], 0) // case.groups
-    end = (s + case.train_cost[i]) % case.slots_per_epoch
+        return slot_in_epoch == client.group * max(case.slots_per_epoch - case.train_slots[i], 0) // case.groups
+    end = (s + case.train_slots[i]) % case.slots_per_epoch
     share = case.slots_per_epoch // case.groups  # R
     if share >= 2:
         return client.group * share <= end < (client.group + 1) * share - 1  # as printed
@@ -266,11 +377,16 @@ def probe(case: Case, t: int, clients: list[Client], trace: Trace) -> list[bool]
     for i in range(case.clients):
         client = clients[i]
         if case.policy == "vaoi":
-            if client.battery >= case.probe_cost:
-                client.battery -= case.probe_cost
-                trace.spent_probe[i] += case.probe_cost
+            both = case.probe_cost[i] + case.download_cost[i]
+            if client.reached and client.battery - both >= case.cutoff[i]:
+                client.battery -= both
+                trace.spent_probe[i] += case.probe_cost[i]
+                trace.spent_download[i] += case.download_cost[i]
+                client.has_model = True
                 grows.append(case.significant[t][i])
             else:
+                enough = client.battery - case.probe_cost[i] >= case.cutoff[i]
+                trace.happened["probe without its download"] += client.reached and enough
                 grows.append(False)  # an unpaid probe: no M_i this epoch
         else:
             grows.append(True)  # 'oldest' counts epochs and looks at no M_i; the others keep no age
@@ -309,7 +425,7 @@ def client_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
         return flags(case, order[: case.k])
 
     if case.policy == "fullest-battery":
-        order = sorted(everyone, key=lambda i: (-clients[i].battery, tie[i], i))
+        order = sorted(everyone, key=lambda i: (-view_of_battery(case, clients[i], i), tie[i], i))
         return flags(case, order[: case.k])
 
     if case.policy == "round-robin":
@@ -346,7 +462,7 @@ def fedbacys_select(case: Case, t: int, clients: list[Client]) -> list[bool]:
             clients[i].group = i % case.groups
     elif case.turns != "across-epochs" or t % case.groups == 0:
         # By battery, fullest first: every epoch, or when a cycle of G epochs begins
-        order = sorted(range(case.clients), key=lambda i: (-clients[i].battery, tie[i], i))
+        order = sorted(range(case.clients), key=lambda i: (-view_of_battery(case, clients[i], i), tie[i], i))
         for rank in range(case.clients):
             clients[order[rank]].group = rank * case.groups // case.clients
 
@@ -372,5 +488,10 @@ def empty_trace(case: Case) -> Trace:
         spent_train=[0] * case.clients,
         spent_transmit=[0] * case.clients,
         spent_probe=[0] * case.clients,
+        spent_listen=[0] * case.clients,
+        spent_download=[0] * case.clients,
+        spent_idle=[0] * case.clients,
+        conversion_loss=[0] * case.clients,
+        leakage=[0] * case.clients,
         short_epochs=[0] * case.clients,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -90,16 +91,50 @@ class Physics:
         """N, the number of clients."""
         return self.capacity.size
 
-    @property
+    @cached_property
+    def pays_probes(self) -> bool:
+        """Whether a probe costs a client anything."""
+        return bool(self.probe_cost.any())
+
+    @cached_property
+    def long_uploads(self) -> bool:
+        """Whether an upload of a client takes more than a slot."""
+        return bool((self.transmit_slots > 1).any())
+
+    @cached_property
+    def listens(self) -> bool:
+        """Whether hearing the server costs a client anything."""
+        return bool(self.listen_cost.any())
+
+    @cached_property
+    def downloads(self) -> bool:
+        """Whether receiving a model costs a client anything."""
+        return bool(self.download_cost.any())
+
+    @cached_property
+    def converts(self) -> bool:
+        """Whether some of a client's harvest does not reach its battery."""
+        return bool((self.efficiency < 1).any())
+
+    @cached_property
+    def leaks(self) -> bool:
+        """Whether a battery discharges itself."""
+        return bool(self.self_discharge.any())
+
+    @cached_property
+    def idles(self) -> bool:
+        """Whether a device draws energy while it does nothing."""
+        return bool(self.idle.any())
+
+    @cached_property
     def sleeps(self) -> bool:
         """Whether a device can fall asleep."""
         return bool(self.cutoff.any())
 
-    @property
+    @cached_property
     def extended(self) -> bool:
         """Whether energy goes where the paper has none go: listening, downloads, idle drain, losses, and sleep."""
-        spent = (self.listen_cost, self.download_cost, self.idle, self.self_discharge, self.cutoff)
-        return any(cost.any() for cost in spent) or bool((self.efficiency < 1).any())
+        return self.listens or self.downloads or self.converts or self.leaks or self.idles or self.sleeps
 
     def of_client(self, client: int) -> "Physics":
         """Returns the physics of one client: a world of its own.

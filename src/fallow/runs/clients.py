@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from fallow.experiment import Experiment
 from fallow.learning.state import ClientScores
+from fallow.simulation.books import consumed
+from fallow.simulation.counters import EXTENDED_COUNTERS
 from fallow.simulation.world import World
 from fallow.storage.files import write_atomically
 
@@ -27,14 +29,14 @@ def client_columns(
 
     Returns:
         Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
-        `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64; with classes of devices
-        `device`, the name of the client's class, object.
+        `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64; where energy goes beyond the paper's
+        uses, the counters of that, int64; with classes of devices `device`, the name of the client's class, object.
     """
     physics, state = world.physics, world.state
-    energy = np.multiply(state.probes, physics.probe_cost, dtype=np.int64) + np.zeros(physics.clients, dtype=np.int64)
-    if not physics.ideal:
-        energy += np.multiply(state.starts, physics.train_cost, dtype=np.int64)
-        energy += np.multiply(state.uploads, physics.transmit_cost, dtype=np.int64)
+    used = consumed(physics, state)
+    energy = np.zeros(physics.clients, dtype=np.int64)
+    for units in used.values():
+        energy += units
     columns: Columns = {
         "client": np.arange(physics.clients, dtype=np.int32),
         "starts": state.starts.copy(),
@@ -45,12 +47,25 @@ def client_columns(
         "stored": state.battery.copy(),
         "outage": state.short_epochs / epochs,
     }
+    if physics.extended:
+        columns |= _beyond_the_paper(world, used)
     if scores is not None:
         columns |= {"accuracy": scores.accuracy, "loss": scores.loss}
     members = experiment.device_classes if experiment is not None else None
     if experiment is not None and members is not None:
         columns["device"] = np.array([device.name for device in experiment.device], dtype=object)[members]
     return columns
+
+
+def _beyond_the_paper(world: World, used: Columns) -> Columns:
+    """Returns the columns that only a world beyond the paper's has, each of shape (N,), int64."""
+    physics, state = world.physics, world.state
+    lost: Columns = {"conversion_loss": state.conversion_loss, "leakage": state.leakage, "asleep": state.asleep_slots}
+    found = {**used, **lost}
+    return {
+        name: np.broadcast_to(found.get(name, np.zeros(1, dtype=np.int64)), physics.clients).astype(np.int64)
+        for name in EXTENDED_COUNTERS
+    }
 
 
 def write_clients(path: Path, columns: Columns) -> None:

@@ -52,7 +52,8 @@ class RecordedRun:
     def epochs(self) -> dict[str, Column]:
         """Returns the columns that epochs.csv would have, each of shape (T,), int64 or float64."""
         rows = [record.row() for record in self._records]
-        return {name: _column([row.get(name) for row in rows]) for name in columns(self._engine.classes)}
+        names = columns(self._engine.classes, extended=self._engine.world.physics.extended)
+        return {name: _column([row.get(name) for row in rows]) for name in names}
 
     def events(self) -> "pa.Table | None":
         """Returns the table that events.parquet would hold; None where none are kept."""

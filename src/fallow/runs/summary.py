@@ -80,7 +80,8 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "clients": experiment.clients,
         "epochs": experiment.epochs,
         **scores,
-        **vars(totals.counters),
+        **totals.counters.written(extended=engine.world.physics.extended),
+        **_beyond_the_paper(engine),
         "energy_per_client_epoch": engine.energy_total / experiment.clients / experiment.epochs,
         "mean_age_selected": totals.mean_age_selected / experiment.epochs if counted else None,
         "mean_age_delivered": totals.mean_age_delivered / experiment.epochs if counted else None,
@@ -88,6 +89,14 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
+
+
+def _beyond_the_paper(engine: Engine) -> dict[str, Any]:
+    """Returns what a summary says more where the world has more than the paper's, or units have joules."""
+    experiment, physics = engine.experiment, engine.world.physics
+    stated = {"slot_seconds": experiment.slot_seconds, "unit_joules": experiment.unit_joules}
+    probes = {"probes": physics.probes} if physics.extended else {}
+    return probes | (stated if experiment.unit_joules else {})
 
 
 def to_json(summary: dict[str, Any]) -> bytes:

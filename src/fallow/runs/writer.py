@@ -113,7 +113,7 @@ class OpenRun:
         self.engine = engine
         self.directory = directory
         self.totals = Totals()
-        self._columns = columns(engine.classes)
+        self._columns = columns(engine.classes, extended=engine.world.physics.extended)
         self._config = engine.experiment.to_toml().encode()
         self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)

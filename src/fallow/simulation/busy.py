@@ -1,4 +1,4 @@
-"""Who is in training and who waits to send: it follows from a world's state, and saves a search in every slot."""
+"""Who is in training, who waits to send and who sends: it follows from a world's state, and saves searches."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ class Busy:
     """Clients in training, by the slot in which their last batch runs, and clients with an update to send.
 
     Attributes:
+        training: Clients in training, by the slot of their last batch.
         waiting: Clients with a finished update that waits to be sent, shape (n,), intp.
+        sending: Clients whose upload is under way, by the slot in which it arrives.
     """
 
     def __init__(self, state: WorldState, slot: int) -> None:
@@ -23,32 +25,15 @@ class Busy:
             state: Of the world.
             slot: Counted from the beginning of the run.
         """
+        self.training, self.sending = Agenda(), Agenda()
         who = state.committed.nonzero()[0]
+        if state.arrives_at.size == state.committed.size:
+            arrival = state.arrives_at[who]
+            self.sending.add(who[arrival >= slot], arrival[arrival >= slot])
+            who = who[arrival < slot]
         last = state.free_at[who] - 1
         self.waiting = who[last < slot]
-        self._by_last_slot: dict[int, list[Clients]] = {}
-        self.add(who[last >= slot], last[last >= slot])
-
-    def add(self, who: Clients, last_slot: int | NDArray[np.int32]) -> None:
-        """Adds clients that are in training.
-
-        Args:
-            who: The clients, shape (clients,), intp.
-            last_slot: The slot of their last batch, one for all, or one for each, shape (clients,), int32.
-        """
-        if isinstance(last_slot, int):
-            self._by_last_slot.setdefault(last_slot, []).append(who)
-            return
-        for slot in np.unique(last_slot).tolist():
-            self._by_last_slot.setdefault(slot, []).append(who[last_slot == slot])
-
-    def finishing(self, slot: int) -> Clients:
-        """Returns the clients whose last batch runs in a slot, shape (clients,), intp.
-
-        Args:
-            slot: Counted from the beginning of the run.
-        """
-        return _merged(self._by_last_slot.get(slot, []))
+        self.training.add(who[last >= slot], last[last >= slot])
 
     def finish(self, slot: int) -> Clients:
         """Returns the clients whose last batch ran in a slot, shape (clients,), intp. From now on they wait to send.
@@ -56,11 +41,9 @@ class Busy:
         Args:
             slot: Counted from the beginning of the run.
         """
-        parts = self._by_last_slot.pop(slot, None)
-        if parts is None:
-            return NOBODY
-        who = _merged(parts)
-        self.waiting = _merged([self.waiting, who]) if self.waiting.size else who
+        who = self.training.take(slot)
+        if who.size:
+            self.waiting = _merged([self.waiting, who]) if self.waiting.size else who
         return who
 
     def send(self, able: NDArray[np.bool_]) -> Clients:
@@ -72,6 +55,47 @@ class Busy:
         who = self.waiting[able]
         self.waiting = self.waiting[~able]
         return who
+
+
+class Agenda:
+    """Clients by the slot in which something of theirs ends."""
+
+    def __init__(self) -> None:
+        self._by_slot: dict[int, list[Clients]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is anybody."""
+        return bool(self._by_slot)
+
+    def add(self, who: Clients, last_slot: int | NDArray[np.int32]) -> None:
+        """Adds clients.
+
+        Args:
+            who: The clients, shape (clients,), intp.
+            last_slot: The slot in which it ends, one for all, or one for each, shape (clients,), int32.
+        """
+        if isinstance(last_slot, int):
+            self._by_slot.setdefault(last_slot, []).append(who)
+            return
+        for slot in np.unique(last_slot).tolist():
+            self._by_slot.setdefault(slot, []).append(who[last_slot == slot])
+
+    def ending(self, slot: int) -> Clients:
+        """Returns the clients of a slot in ascending order, shape (clients,), intp.
+
+        Args:
+            slot: Counted from the beginning of the run.
+        """
+        return _merged(self._by_slot.get(slot, []))
+
+    def take(self, slot: int) -> Clients:
+        """Returns the clients of a slot in ascending order, shape (clients,), intp, and removes them.
+
+        Args:
+            slot: Counted from the beginning of the run.
+        """
+        parts = self._by_slot.pop(slot, None)
+        return NOBODY if parts is None else _merged(parts)
 
 
 def _merged(parts: list[Clients]) -> Clients:

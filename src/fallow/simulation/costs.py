@@ -18,10 +18,6 @@ class Costs:
         self.each = each
         self.common = int(each[0]) if not each.strides[0] or (each == each[0]).all() else None
 
-    def __bool__(self) -> bool:
-        """Whether anybody pays anything."""
-        return self.common != 0
-
     def of(self, who: Clients) -> int | NDArray[np.int32]:
         """Returns the number of some clients: one for all, or one for each, shape (n,), int32.
 
@@ -37,3 +33,15 @@ class Costs:
             who: The clients, shape (n,), intp.
         """
         return int(self.each[who].sum(dtype=np.int64)) if self.common is None else who.size * self.common
+
+
+def added(units: NDArray[np.int32], more: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Returns the sum of two costs, shape (N,), int32; of one number for everyone, one number that is repeated.
+
+    Args:
+        units: Shape (N,), int32.
+        more: Shape (N,), int32.
+    """
+    if not units.strides[0] and not more.strides[0]:
+        return np.broadcast_to(units[:1] + more[:1], units.shape) if more[0] else units
+    return units + more

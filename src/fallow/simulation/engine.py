@@ -212,14 +212,14 @@ class Engine:
     def _select(self, opened: OpenEpoch, distance: NDArray[np.float32]) -> Mask:
         """Alg. 1, line 13: ClientSelect. A distance that was not paid for is not known."""
         world, physics = self.world, self.world.physics
-        known = np.where(opened.paid, distance, np.float32(np.nan)) if physics.probe_cost.any() else distance
+        known = np.where(opened.paid, distance, np.float32(np.nan)) if world.pays_probes else distance
         view = EpochView(
             epoch=self.epoch,
             clients=physics.clients,
             slots_per_epoch=physics.slots_per_epoch,
-            battery=frozen_copy(world.state.battery),
-            capacity=physics.capacity,
-            train_cost=physics.train_cost,
+            battery=world.spendable(opened.reached),
+            capacity=world.capacity,
+            train_cost=world.start_cost(opened),
             transmit_cost=physics.transmit_cost,
             train_slots=physics.train_slots,
             transmit_slots=physics.transmit_slots,
@@ -249,4 +249,5 @@ class Engine:
             kept = (~(distance >= self._mu)).nonzero()[0] if self.ages != "none" else np.zeros(0, dtype=np.intp)
             events = with_ages(lived.events, kept, learnt.dropped)
         counters = vars(lived.counters) | {"energy_total": self.energy_total}
-        return EpochRecord(epoch=self.epoch, events=events, **counters, **means, **learnt.columns)
+        extended = self.world.physics.extended
+        return EpochRecord(epoch=self.epoch, events=events, extended=extended, **counters, **means, **learnt.columns)

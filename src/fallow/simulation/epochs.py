@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fallow.errors import EnergyError
 from fallow.policies import Mask
 from fallow.simulation.busy import Busy
@@ -17,8 +20,7 @@ class Course:
     Attributes:
         busy: Who is in training, and who waits to send.
         harvest: Lives through the harvest of one more slot each time it is asked.
-        harvested_before: Units harvested before the epoch, over all clients.
-        overflow_before: Units that the cap turned away before the epoch, over all clients.
+        before: What the books came to before the epoch, over all clients, by the names of `Counters`.
         delivered: Clients of whom an update was received so far, shape (N,), bool.
         events: What happened to whom so far, in order; None where nobody asks for it.
         counts: What was counted so far, by the names of `Counters`.
@@ -26,8 +28,7 @@ class Course:
 
     busy: Busy
     harvest: Iterator[bool]
-    harvested_before: int
-    overflow_before: int
+    before: dict[str, int]
     delivered: Mask
     events: list[Event] | None
     counts: dict[str, int]
@@ -64,6 +65,8 @@ class OpenEpoch:
         paid: Clients that paid for their probe, or for whom it is free, shape (N,), bool.
         finishing: Clients in training whose last batch runs in this slot, shape (n,), intp.
         sent: Clients whose update is received in this slot, shape (n,), intp.
+        reached: Clients that hear the server in this epoch; only they may start, shape (N,), bool.
+        start_level: Units that must be in the battery for a start, cut-off and download included, shape (N,), int32.
         course: The rest of the epoch; only the world uses it.
     """
 
@@ -71,6 +74,8 @@ class OpenEpoch:
     paid: Mask
     finishing: Clients
     sent: Clients
+    reached: Mask
+    start_level: NDArray[np.int32]
     course: Course = field(repr=False)
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fallow.learning.state import ClientScores
-from fallow.simulation.counters import COUNTERS, Counters
+from fallow.simulation.counters import EXTENDED_COUNTERS, PAPER_COUNTERS, Counters
 from fallow.simulation.device_rows import DeviceRow
 from fallow.simulation.events import Clients, Event
 
 AGE_COLUMNS = ("mean_age_selected", "mean_age_delivered")
 LEARNING_COLUMNS = ("train_loss", "aggregated", "dropped", "f1", "accuracy", "loss")
-COLUMNS = ("epoch", *COUNTERS, *AGE_COLUMNS)
+COLUMNS = ("epoch", *PAPER_COUNTERS, *AGE_COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,7 @@ class EpochRecord(Counters):
         accuracy: With learning: share of the test set that is classified rightly, in epochs that evaluate it.
         loss: With learning: mean loss on the test set, in epochs that evaluate it.
         recall: With learning: the share of each class that is found, in epochs that evaluate it.
+        extended: Whether energy goes where the paper has none go, so that the row has columns of it.
         client_scores: With learning: the scores on each client's own samples, in epochs that evaluate them.
         devices: The sums over each class of devices; empty where there are no classes.
         events: What happened to whom, in order; empty where not asked for.
@@ -45,6 +46,7 @@ class EpochRecord(Counters):
     accuracy: float | None = None
     loss: float | None = None
     recall: tuple[float, ...] | None = None
+    extended: bool = False
     client_scores: ClientScores | None = field(default=None, repr=False)
     devices: tuple[DeviceRow, ...] = field(default=(), repr=False)
     events: list[Event] = field(default_factory=list, repr=False)
@@ -53,18 +55,20 @@ class EpochRecord(Counters):
         """Returns the cells of epochs.csv by column; what was not measured is None."""
         cells = vars(self)
         recall = {f"recall_{label}": share for label, share in enumerate(self.recall or ())}
-        return {name: cells[name] for name in (*COLUMNS, *LEARNING_COLUMNS)} | recall
+        return {name: cells[name] for name in columns(0, extended=self.extended)} | recall
 
 
-def columns(classes: int | None) -> tuple[str, ...]:
+def columns(classes: int | None, *, extended: bool = False) -> tuple[str, ...]:
     """Returns the columns of epochs.csv.
 
     Args:
         classes: How many classes are learnt; None without learning, which leaves columns out.
+        extended: Whether energy goes where the paper has none go, which adds columns.
     """
+    always = (*COLUMNS, *EXTENDED_COUNTERS) if extended else COLUMNS
     if classes is None:
-        return COLUMNS
-    return (*COLUMNS, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))
+        return always
+    return (*always, *LEARNING_COLUMNS, *(f"recall_{label}" for label in range(classes)))
 
 
 def with_ages(events: list[Event], kept: Clients, dropped: Mapping[int, list[int]]) -> list[Event]:

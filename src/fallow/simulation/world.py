@@ -1,7 +1,7 @@
 """The slots of one epoch: harvest, train, upload, select, start. The physics is enforced here and nowhere else.
 
-The order within a slot is that of ``docs/reading-the-paper.md``; all clients at once, NumPy only. An epoch is opened,
-which is its first slot up to the selection, and then run, which is the rest of it.
+The order within a slot is that of ``docs/physics.md``; all clients at once, NumPy only. An epoch is opened, which is
+its first slot up to the selection, and then run, which is the rest of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,9 +13,10 @@ from fallow.arrays import frozen_copy
 from fallow.energy import Physics, Units, unit_rows
 from fallow.errors import EnergyError
 from fallow.policies import Mask, SlotView, checked_mask
-from fallow.simulation.books import balance_books, sum_slots
-from fallow.simulation.busy import NOBODY, Busy
-from fallow.simulation.costs import Costs
+from fallow.simulation.actions import Actions
+from fallow.simulation.books import balance_books, read_books, sum_slots
+from fallow.simulation.busy import Busy
+from fallow.simulation.charging import Charging
 from fallow.simulation.counters import COUNTERS, Counters
 from fallow.simulation.epochs import Course, LivedEpoch, OpenEpoch
 from fallow.simulation.events import Clients, Event
@@ -34,6 +35,8 @@ class World:
     Attributes:
         physics: What does not change.
         state: What does; its arrays are the world's own.
+        capacity: Units that each client can have to spend, above its cut-off, shape (N,), int32.
+        pays_probes: Whether it may be that not everyone can make its probe.
     """
 
     def __init__(self, physics: Physics, state: WorldState | None = None) -> None:
@@ -45,9 +48,9 @@ class World:
         """
         self.physics = physics
         self.state = WorldState.first(physics) if state is None else state
-        self._train, self._train_slots = Costs(physics.train_cost), Costs(physics.train_slots)
-        self._transmit, self._probe = Costs(physics.transmit_cost), Costs(physics.probe_cost)
-        self._everyone = np.broadcast_to(np.True_, physics.clients)
+        self.capacity = physics.capacity - physics.cutoff if physics.sleeps else physics.capacity
+        self._actions, self._charging = Actions(physics, self.state), Charging.needed(physics, self.state)
+        self.pays_probes = self._actions.pays_probes
         self._busy: Busy | None = None
 
     def open_epoch(
@@ -62,27 +65,25 @@ class World:
             slot_by_slot: Whether the books are brought up to date in every slot, for those who look on, or once for
                 many slots.
         """
-        physics, state = self.physics, self.state
+        physics, state, actions = self.physics, self.state, self._actions
         slot = epoch * physics.slots_per_epoch
         self._busy = busy = self._busy or Busy(state, slot)
         rows = unit_rows(harvest, physics.clients, physics.slots_per_epoch, most=1 if slot_by_slot else None)
         course = Course(
             busy,
-            self._harvest(rows),
-            harvested_before=int(state.harvested.sum()),
-            overflow_before=int(state.overflow.sum()),
+            self._harvest(slot, rows),
+            before=read_books(state),
             delivered=np.zeros(physics.clients, dtype=np.bool_),
             events=[] if record_events else None,
             counts=dict.fromkeys(COUNTERS, 0),
         )
         course.live_through_harvest(0, physics.slots_per_epoch)
         if not physics.ideal:
-            short = state.battery < physics.train_cost
-            short &= ~state.committed
-            np.add(state.short_epochs, short, state.short_epochs)
-        sent = self._upload(slot, course)
-        paid = self._pay_probes(course)
-        return OpenEpoch(slot, paid, busy.finishing(slot), sent, course)
+            self._note_who_is_short()
+        sent = actions.send(slot, course)
+        reached = actions.listen(course)
+        paid, start_level = actions.probe(reached, course)
+        return OpenEpoch(slot, paid, busy.training.ending(slot), sent, reached, start_level, course)
 
     def run_slots(
         self,
@@ -116,8 +117,7 @@ class World:
             raise EnergyError(f"The energy model gave more than the {physics.slots_per_epoch} slots of an epoch.")
         balance_books(physics, self.state)
         counts = course.counts | {
-            "harvested": int(self.state.harvested.sum()) - course.harvested_before,
-            "overflow": int(self.state.overflow.sum()) - course.overflow_before,
+            **{counter: units - course.before[counter] for counter, units in read_books(self.state).items()},
             "stored": int(self.state.battery.sum(dtype=np.int64)),
             "selected": who.size,
         }
@@ -128,44 +128,91 @@ class World:
         return self.state.committed & (self.state.free_at > slot)
 
     def unsent(self, slot: int) -> Mask:
-        """Returns who has a finished update that waits to be sent in a slot of the run, shape (N,), bool."""
+        """Returns whose finished update waits to be sent, or is on its way, in a slot of the run, shape (N,), bool."""
         return self.state.committed & (self.state.free_at <= slot)
+
+    def spendable(self, reached: Mask) -> NDArray[np.int32]:
+        """Returns the units that each client can spend, shape (N,), int32, read-only.
+
+        That is what is above the cut-off; nothing where a client sleeps or does not hear the server.
+
+        Args:
+            reached: Who hears the server in this epoch, shape (N,), bool.
+        """
+        if not self._actions.hears_some and not self.physics.sleeps:
+            return frozen_copy(self.state.battery)
+        units: NDArray[np.int32] = np.maximum(self.state.battery - self.physics.cutoff, 0)
+        units[~reached] = 0
+        if self.physics.sleeps:
+            units[self.state.asleep] = 0
+        units.flags.writeable = False
+        return units
+
+    def start_cost(self, opened: OpenEpoch) -> NDArray[np.int32]:
+        """Returns the units of a start, shape (N,), int32: a training, and the download where it is still to come.
+
+        Args:
+            opened: The epoch.
+        """
+        if opened.start_level is self._actions.start_level:
+            return self.physics.train_cost
+        cost = opened.start_level - self.physics.cutoff
+        cost.flags.writeable = False
+        return cost
+
+    def _note_who_is_short(self) -> None:
+        """Counts the epoch for who is idle and has less energy than a training costs."""
+        state, physics = self.state, self.physics
+        short = state.battery < self._actions.first_start_level
+        if physics.sleeps:
+            short |= state.asleep
+        short &= ~state.committed
+        np.add(state.short_epochs, short, state.short_epochs)
 
     def _run_real_slots(self, opened: OpenEpoch, selected: Mask, start: StartHook | None, watch: Watch | None) -> None:
         """Steps 1 to 3 and 5 of every slot; the first has had its steps 1 to 4."""
-        physics, course, sent = self.physics, opened.course, opened.sent
-        limit = physics.starts_per_epoch
-        costs = (
-            physics.slots_per_epoch,
-            physics.train_cost,
-            physics.transmit_cost,
-            physics.train_slots,
-            physics.transmit_slots,
-        )
-        chances = np.where(selected, limit, 0) if limit else selected  # what is left of each client's starts
-        may_start = selected & ~self.state.committed
+        physics, course, sent, actions = self.physics, opened.course, opened.sent, self._actions
+        limit, level = physics.starts_per_epoch, opened.start_level
+        willing = selected & opened.reached if actions.hears_some else selected
+        chances = np.where(willing, limit, 0) if limit else willing  # what is left of each client's starts
+        may_start = willing & ~self.state.committed
         may_start[sent] = False
         for slot_in_epoch in range(physics.slots_per_epoch):
             slot = opened.slot + slot_in_epoch
             if slot_in_epoch:
                 course.live_through_harvest(slot_in_epoch, physics.slots_per_epoch)
-                sent = self._upload(slot, course)
-            ready = self.state.battery >= physics.train_cost
+                sent = actions.send(slot, course)
+            ready = self.state.battery >= level
             ready &= may_start
+            if physics.sleeps:
+                ready &= ~self.state.asleep
             if start is not None:
-                view = SlotView(slot_in_epoch, frozen_copy(self.state.battery), frozen_copy(ready), *costs)
-                ready &= checked_mask(start(view), physics.clients, "start")
+                ready &= checked_mask(start(self._slot_view(slot_in_epoch, ready, opened)), physics.clients, "start")
             started = ready.nonzero()[0]
             if started.size:
-                self._start(slot, started, course)
+                actions.start(slot, started, level, course)
                 may_start[started] = False
                 if limit:
                     chances[started] -= 1
             if sent.size:  # only now: who uploads may not start in the same slot (T + L ≤ 1)
                 may_start[sent] = chances[sent]
-            self._finish(slot, course)
+            actions.finish(slot, course)
             if watch:
                 watch(slot, self)
+
+    def _slot_view(self, slot_in_epoch: int, ready: Mask, opened: OpenEpoch) -> SlotView:
+        """Returns what a policy sees in a slot."""
+        physics = self.physics
+        return SlotView(
+            slot_in_epoch,
+            self.spendable(opened.reached),
+            frozen_copy(ready),
+            physics.slots_per_epoch,
+            self.start_cost(opened),
+            physics.transmit_cost,
+            physics.train_slots,
+            physics.transmit_slots,
+        )
 
     def _run_ideal_slots(self, opened: OpenEpoch, who: Clients, watch: Watch | None) -> None:
         """Starts everyone in the first slot and delivers in the last, free of charge (the policy `unlimited`)."""
@@ -185,65 +232,19 @@ class World:
                 watch(slot, self)
         course.counts.update(dict.fromkeys(("starts", "finishes", "uploads"), who.size))
 
-    def _harvest(self, rows: Iterator[NDArray[np.int32]]) -> Iterator[bool]:
-        """Step 1: E ← min(E + C, E_max); yields after every slot."""
-        battery, capacity = self.state.battery, self.physics.capacity
+    def _harvest(self, slot: int, rows: Iterator[NDArray[np.int32]]) -> Iterator[bool]:
+        """Step 1: E ← min(E + C, E_max), or all that a battery does with it; yields after every slot."""
+        battery, capacity, charging = self.state.battery, self.physics.capacity, self._charging
         for units in rows:
             np.add(self.state.harvested, sum_slots(units), self.state.harvested)
             for slots_left, gross in zip(range(len(units) - 1, -1, -1), units, strict=True):
-                np.add(gross, battery, gross)
-                np.minimum(gross, capacity, out=battery)
-                np.subtract(gross, battery, gross)  # what the cap turned away
+                if charging is None:
+                    np.add(gross, battery, gross)
+                    np.minimum(gross, capacity, out=battery)
+                    np.subtract(gross, battery, gross)  # what the cap turned away
+                else:
+                    charging.charge(slot, gross)
+                    slot += 1
                 if not slots_left:
                     np.add(self.state.overflow, sum_slots(units), self.state.overflow)
                 yield True
-
-    def _upload(self, slot: int, course: Course) -> Clients:
-        """Steps 2 and 3: who is not in training and has an unsent update sends it, energy permitting."""
-        busy, state = course.busy, self.state
-        if not busy.waiting.size:
-            return NOBODY
-        who = busy.send(state.battery[busy.waiting] >= self._transmit.of(busy.waiting))
-        if not who.size:
-            return who
-        state.battery[who] -= self._transmit.of(who)
-        state.committed[who] = False
-        state.uploads[who] += 1
-        course.delivered[who] = True
-        slots = self.physics.slots_per_epoch
-        staleness = slot // slots - (state.free_at[who] - self._train_slots.of(who)) // slots
-        course.counts["consumed_tx"] += self._transmit.total(who)
-        course.counts["uploads"] += who.size
-        course.counts["stale_uploads"] += int(np.count_nonzero(staleness))
-        course.log(Event("upload", slot, who, staleness.astype(np.int32)))
-        return who
-
-    def _pay_probes(self, course: Course) -> Mask:
-        """Step 4, before the selection: who can pay for a probe does (reading 11). Returns who has one."""
-        cost, state = self.physics.probe_cost, self.state
-        if not self._probe:
-            return self._everyone
-        paid = state.battery >= cost
-        np.subtract(state.battery, cost, state.battery, where=paid)
-        np.add(state.probes, paid, state.probes)
-        course.counts["consumed_probe"] = self._probe.total(paid.nonzero()[0])
-        return paid
-
-    def _start(self, slot: int, who: Clients, course: Course) -> None:
-        """Step 5: debit the whole training; its first batch runs in this slot."""
-        state, slots = self.state, self._train_slots.of(who)
-        state.battery[who] -= self._train.of(who)
-        state.committed[who] = True
-        state.free_at[who] = slot + slots
-        state.starts[who] += 1
-        course.busy.add(who, slot - 1 + slots)
-        course.counts["starts"] += who.size
-        course.counts["consumed_train"] += self._train.total(who)
-        course.log(Event("start", slot, who))
-
-    def _finish(self, slot: int, course: Course) -> None:
-        """Notes whose last batch ran in this slot."""
-        who = course.busy.finish(slot)
-        if who.size:
-            course.counts["finishes"] += who.size
-            course.log(Event("finish", slot, who))
