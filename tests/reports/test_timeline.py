@@ -8,12 +8,15 @@ import pytest
 from fallow.errors import FallowError
 from fallow.experiment import Experiment
 from fallow.reports.activity import Events, read_events
+from fallow.reports.harvests import given_files
 from fallow.reports.runs import ReportedRun, read_runs
 from fallow.reports.timeline import choose_clients, choose_window, make_window, replay
 from fallow.runs.event_table import KINDS
+from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from tests.reports.made_runs import SMALL, live
 
+DEVICES = Path(__file__).parents[2] / "configs" / "devices.toml"
 WORLDS: dict[str, dict[str, Any]] = {
     "vaoi": {},
     "fedavg": {"policy.name": "fedavg", "energy.p": 0.8},
@@ -45,32 +48,47 @@ def lived(settings: dict[str, Any]) -> list[np.ndarray]:
 def test_replayed_batteries_are_those_of_the_engine(tmp_path: Path, changes: dict[str, Any]) -> None:
     settings = SMALL | changes
     run = read(live(tmp_path / "run", **changes))
-    battery, _ = replay(run, read_events(run, KINDS), (2, 8), [0, 3, 5])
+    battery = replay(run, read_events(run, KINDS), (2, 8), [0, 3, 5]).battery
     levels = np.stack(lived(settings), axis=1)
     assert np.array_equal(battery, levels[[0, 3, 5], 2 * 30 :])
 
 
+def test_batteries_of_device_classes_with_harvests_of_their_own_are_replayed(tmp_path: Path) -> None:
+    experiment = Experiment.read(DEVICES, ["clients=8", "epochs=4", "policy.k=3"])
+    assert any(device.energy for device in experiment.device)
+    engine, levels = Engine(experiment), []
+    with RunWriter(engine, tmp_path / "run") as writer:
+        writer.write(engine)
+    run, again = read(tmp_path / "run"), Engine(experiment)
+    for _ in range(4):
+        again.step(watch=lambda _slot, world: levels.append(world.state.battery.copy()))
+    stretch = replay(run, read_events(run, KINDS), (0, 4), list(range(8)))
+    assert np.array_equal(stretch.battery, np.stack(levels, axis=1))
+    assert stretch.capacity == [2_000_000] * 2 + [50] * 6
+
+
 def test_the_harvest_of_a_window_explains_its_batteries(tmp_path: Path) -> None:
     run = read(live(tmp_path / "run", policy__name="fedavg", battery__capacity=1000))
-    battery, harvest = replay(run, read_events(run, KINDS), (0, 8), list(range(6)))
+    stretch = replay(run, read_events(run, KINDS), (0, 8), list(range(6)))
     spent = run.summary["energy_total"]
-    assert harvest.sum() == battery[:, -1].sum() + spent == run.summary["harvested"]
+    assert stretch.harvest.sum() == stretch.battery[:, -1].sum() + spent == run.summary["harvested"]
+    assert stretch.capacity == [1000] * 6
 
 
-def test_a_trace_that_is_there_is_replayed_and_one_that_changed_is_noticed(tmp_path: Path) -> None:
+def test_a_trace_that_is_given_is_replayed_and_one_that_changed_is_noticed(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text("units\n" + "1\n0\n2\n" * 20)
     run = read(live(tmp_path / "run", energy__model="trace", energy__path=str(trace), energy__p=None))
-    events = read_events(run, KINDS)
-    battery, harvest = replay(run, events, (0, 1), [0])
-    assert harvest[0, :4].tolist() == [1, 0, 2, 1]
-    assert battery[0, :4].tolist() == [1, 1, 3, 4]
+    events, files = read_events(run, KINDS), given_files([trace])
+    stretch = replay(run, events, (0, 1), [0], files)
+    assert stretch.harvest[0, :4].tolist() == [1, 0, 2, 1]
+    assert stretch.battery[0, :4].tolist() == [1, 1, 3, 4]
     trace.write_text("units\n" + "0\n0\n2\n" * 20)
     with pytest.raises(FallowError, match="epoch 0 comes to other sums"):
-        replay(run, events, (0, 1), [0])
+        replay(run, events, (0, 1), [0], files)
     trace.unlink()
-    window = make_window(run, events, (0, 1), [0])
-    assert window.battery is None
+    window = make_window(run, events, (0, 1), [0], files)
+    assert window.stretch is None
     assert "can't be read" in window.why_no_battery
 
 
@@ -78,7 +96,7 @@ def test_somebody_elses_harvest_is_not_run(tmp_path: Path) -> None:
     run = read(live(tmp_path / "run"))
     other = ReportedRun(run.name, run.directory, {**run.settings, "energy.model": "os:system"}, run.summary, run.epochs)
     window = make_window(other, read_events(run, KINDS), (0, 1), [0])
-    assert "'os:system' is not one of Fallow's own" in window.why_no_battery
+    assert "'os:system' is not one that a report computes again" in window.why_no_battery
     assert len(window.states[0]) == 30
 
 
@@ -87,7 +105,7 @@ def test_somebody_elses_harvest_in_a_mix_is_not_run_either(tmp_path: Path) -> No
     mix = {"energy.model": "mix", "energy.sources": [{"model": "bernoulli"}, {"model": "os:system"}]}
     other = ReportedRun(run.name, run.directory, {**run.settings, **mix}, run.summary, run.epochs)
     window = make_window(other, read_events(run, KINDS), (0, 1), [0])
-    assert "'os:system' is not one of Fallow's own" in window.why_no_battery
+    assert "'os:system' is not one that a report computes again" in window.why_no_battery
 
 
 def events(*rows: tuple[str, int, int]) -> Events:
@@ -99,7 +117,7 @@ def events(*rows: tuple[str, int, int]) -> Events:
 
 
 def test_states_worked_by_hand() -> None:
-    settings = {"clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
+    settings = {"seed": 0, "clients": 2, "slots_per_epoch": 4, "energy.model": "x:Y", "battery.capacity": 25}
     run = ReportedRun("run", Path("run"), settings, {}, {})
     what = events(
         ("keep", 0, 0),
@@ -115,6 +133,14 @@ def test_states_worked_by_hand() -> None:
     assert whole.states == ["011122311111", "000000000111"]
     assert whole.selected == [[0], []]
     assert make_window(run, what, (1, 2), [0, 1]).states == ["2231", "0000"]
+
+
+def test_an_upload_of_several_slots_ends_in_the_slot_in_which_it_is_received() -> None:
+    settings = {"seed": 0, "clients": 1, "slots_per_epoch": 4, "energy.model": "x:Y", "cost.transmit_slots": 3}
+    run = ReportedRun("run", Path("run"), settings, {}, {})
+    what = events(("start", 0, 0), ("finish", 1, 0), ("upload", 5, 0), ("start", 6, 0))
+    assert make_window(run, what, (0, 2), [0]).states == ["11233311"]
+    assert make_window(run, what, (0, 1), [0]).states == ["1123"]
 
 
 def test_the_window_is_the_first_in_which_enough_clients_start() -> None:

@@ -10,6 +10,7 @@ from fallow.plugins.wording import did_you_mean
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
 from fallow.runs.target import Reached, check_target, first_reached
+from fallow.runs.uses import draw_uses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,25 +155,30 @@ class Run:
         """Draws one column of the epochs against another; epochs in which it was not measured are left out.
 
         Args:
-            what: The column.
+            what: The column; or ``energy``: where the energy went until each epoch, by use, as stacked areas.
             ax: Where to draw; None is a new figure.
             against: The column of the x-axis, such as ``energy_total``.
 
         Raises:
             FallowError: There is no such column, or nothing in it was measured.
         """
-        for name in (what, against):
+        by_use = what == "energy"
+        for name in (against,) if by_use else (what, against):
             if name not in self.epochs:
                 raise FallowError(
                     f"The epochs of this run have no column '{name}'{did_you_mean(name, map(str, self.epochs))}"
                 )
-        measured = self.epochs[[against, what]].dropna() if what != against else self.epochs[[what]].dropna()
+        wanted = [against] if by_use or what == against else [against, what]
+        measured = self.epochs[wanted].dropna()
         if not len(measured):
             raise FallowError(f"'{what}' was not measured in this run.")
         if ax is None:
             from matplotlib import pyplot as plt
 
             ax = plt.figure().add_subplot()
+        if by_use:
+            draw_uses(self.epochs, ax, against)
+            return ax
         ax.plot(measured[against], measured[what], label=self.settings["policy"]["name"])
         ax.set_xlabel(against)
         ax.set_ylabel(what)
