@@ -1,5 +1,6 @@
 """Devices of a plan against the engine, the books, and what a larger battery or panel does."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,15 @@ ALL = {"efficiency": 0.83, "self_discharge": 0.07, "idle_watts": 0.27 / 3600, "c
 ALL |= {"listen_joules": 1.0, "download_joules": 2.0, "train_seconds": 3 * 3600.0, "transmit_seconds": 2 * 3600.0}
 
 
-def engine_of(node: Any, epochs: int) -> Engine:
-    """The device of a node as the one client of the engine."""
+def engine_of(node: Any, epochs: int, clients: int = 1) -> Engine:
+    """The device of a node as each client of the engine."""
     device = node.device
     capacity = int(device.capacity_joules)
-    slots = {"train_slots": max(1, int(device.train_seconds // 3600))}
-    slots |= {"transmit_slots": max(1, int(device.transmit_seconds // 3600))}
+    seconds = {"train_slots": device.train_seconds, "transmit_slots": device.transmit_seconds}
+    slots = {name: max(1, math.ceil(length / node.slot_seconds)) for name, length in seconds.items()}
     experiment = Experiment(
         seed=node.seed,
-        clients=1,
+        clients=clients,
         epochs=epochs,
         slots_per_epoch=node.slots_per_round,
         slot_seconds=node.slot_seconds,
@@ -35,7 +36,7 @@ def engine_of(node: Any, epochs: int) -> Engine:
             "initial": int(device.initial * capacity),
             "efficiency": device.efficiency,
             "self_discharge": device.self_discharge,
-            "idle": device.idle_watts * 3600,
+            "idle": device.idle_watts * node.slot_seconds,
             "cutoff": int(device.cutoff * capacity),
             "wake": int(device.wake * capacity),
         },
@@ -141,3 +142,20 @@ def test_the_energy_of_a_year_is_an_upper_bound() -> None:
 def test_a_battery_below_one_training_never_trains() -> None:
     assert DEVICE["train_joules"] == 10.0
     assert live_with(make_node({"p": 1.0}), (9.9, 1.0), (10.0, 1.0)).starts.sum(axis=(1, 2)).tolist()[0] == 0
+
+
+@pytest.mark.parametrize(
+    "energy",
+    [{"model": "markov", "good": 5.0, "bad": 10.0, "units_good": 6.0}, {"model": "poisson", "rate": 0.4, "packet": 5}],
+    ids=lambda energy: energy["model"],
+)
+def test_other_weather_of_the_same_law_gives_the_engine_the_same_mean_within_its_spread(energy: dict[str, Any]) -> None:
+    node = make_node(energy, ALL, years=40, slot_seconds=21_600.0, seed=1)
+    planned = live_with(node, (40.0, 1.0)).starts.sum(axis=(0, 2))
+    engine = engine_of(make_node(energy, ALL, slot_seconds=21_600.0, seed=2), 365, clients=40)
+    for _ in engine:
+        pass
+    lived = engine.world.state.starts
+    error = np.sqrt((planned.var(ddof=1) + lived.var(ddof=1)) / 40)
+    assert abs(planned.mean() - lived.mean()) < 4 * error
+    assert planned.mean() > 20

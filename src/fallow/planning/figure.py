@@ -99,15 +99,16 @@ def _draw_wish(axes: "Axes", plan: Plan) -> None:
 
 
 def _use_logarithms(axes: "Axes", *, both: bool = False) -> None:
-    """Makes one axis or both logarithmic, with plain numbers at 1, 2 and 5 times powers of ten."""
+    """Makes one axis or both logarithmic, with plain numbers at powers of ten, and between where there is room."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_xscale("log")
     if both:
         axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis) if both else (axes.xaxis,):
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        least, most = axis.get_view_interval()
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if most < 100 * least else (1.0,), numticks=8))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e4 else f"{value / 1e3:g}k"))
         axis.set_minor_locator(NullLocator())
 
 
