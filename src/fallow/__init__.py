@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fallow.calibration.calibrate import calibrate as calibrate
     from fallow.experiment import Experiment as Experiment
     from fallow.experiment.recommended import recommended as recommended
+    from fallow.planning.plan import plan as plan
     from fallow.policies.check import check_policy as check_policy
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume
@@ -48,6 +49,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "load": "fallow.study.load",
         "models": "fallow.models",
         "objectives": "fallow.objectives",
+        "plan": "fallow.planning.plan",
         "policies": "fallow.policies",
         "recommended": "fallow.experiment.recommended",
         "report": "fallow.reports.output",

@@ -247,3 +247,15 @@ def test_a_year_that_can_not_be_read_is_one_sentence(name, words, tmp_path, monk
         (tmp_path / junk).write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(TraceError, match=words):
         units(Solar(year=name), [0])
+
+
+def test_a_start_may_be_a_date_of_toml() -> None:
+    scale = {"slot_seconds": 3600.0, "unit_joules": 1.0}
+    written = Experiment.from_toml(
+        'slot_seconds = 3600.0\nunit_joules = 1.0\nenergy = {model = "solar", start = 2026-01-01}'
+    )
+    assert written == Experiment(energy={"model": "solar", "start": "2026-01-01"}, **scale)
+    assert (
+        Experiment.read(None, ["energy.model=solar", "energy.start=2026-01-01T12:00:00+01:00"]).energy.options["start"]
+        == "2026-01-01T12:00:00+01:00"
+    )

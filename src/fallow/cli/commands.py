@@ -37,6 +37,9 @@ COMMANDS: dict[str, Place] = {
     "bench": Place(
         "bench", "bench", "Run a policy or a rule in frozen scenarios, and compare it with every built-in one."
     ),
+    "plan": Place(
+        "plan", "plan", "Say what a device will do before it is built, and the battery and panel that it needs."
+    ),
     "paper": Place(
         "paper", "paper", "Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."
     ),

@@ -1,6 +1,7 @@
 """Nested tables of settings: made plain, made ready for TOML, made flat."""
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import PurePath
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Returns a value as a config holds it: lists and arrays as tuples, NumPy numbers as Python numbers, paths as text.
+    """Returns a value as a config holds it: lists as tuples, NumPy numbers as Python numbers, paths and dates as text.
 
     Args:
         value: A setting, or a table of settings.
@@ -23,6 +24,8 @@ def plain(value: Any) -> Any:
         return tuple(plain(item) for item in value)
     if isinstance(value, PurePath):
         return str(value)
+    if isinstance(value, date):  # a datetime too: TOML has both, and a time of day says its offset
+        return value.isoformat()
     return {key: plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
