@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fallow.experiment import Experiment
 from fallow.planning.books import HARVESTED, WAYS
@@ -132,35 +130,6 @@ def test_many_candidates_in_parts_and_threads_do_what_each_does_alone(monkeypatc
     monkeypatch.setattr("fallow.planning.lives.CLIENTS_AT_ONCE", 6)
     assert (live_with(node, *sizes).starts == together).all()
     assert (live_with(node, sizes[4]).starts == together[4:5]).all()
-
-
-SMALL = settings(max_examples=60, deadline=None)
-MANY = {"slot_seconds": 86_400.0, "round_hours": 240.0}
-
-
-@SMALL
-@given(
-    seed=st.integers(0, 2**32),
-    costs=st.tuples(st.integers(1, 12), st.integers(0, 4), st.integers(1, 3), st.integers(1, 3)),
-    policy=st.sampled_from(["greedy", "reserve"]),
-    selected=st.sampled_from([1.0, 0.6]),
-    sizes=st.lists(
-        st.tuples(st.integers(1, 30), st.sampled_from([0.3, 0.5, 0.9, 1.0, 1.7, 2.0])), min_size=2, max_size=4
-    ),
-)
-def test_a_larger_battery_or_panel_never_has_fewer_trainings(seed, costs, policy, selected, sizes) -> None:
-    train, send, train_slots, send_slots = costs
-    device = {"train_joules": float(train), "transmit_joules": float(send)}
-    device |= {"train_seconds": train_slots * 86_400.0, "transmit_seconds": send_slots * 86_400.0}
-    node = make_node({"p": 0.8}, device, seed=seed, policy={"name": policy, "selected": selected}, **MANY)
-    grid = [
-        (float(battery), panel) for battery in sorted({b for b, _ in sizes}) for panel in sorted({p for _, p in sizes})
-    ]
-    starts = live_with(node, *grid).starts.sum(axis=2)
-    for one, (battery, panel) in enumerate(grid):
-        for other, (larger_battery, larger_panel) in enumerate(grid):
-            if larger_battery >= battery and larger_panel >= panel:
-                assert (starts[other] >= starts[one]).all()
 
 
 def test_the_energy_of_a_year_is_an_upper_bound() -> None:

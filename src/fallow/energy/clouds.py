@@ -21,7 +21,7 @@ class Clouds:
 
     Attributes:
         renewal: r, the probability that a client's clearness is drawn anew in a slot.
-        depth: How dark clouds can be: 0 is always clear, 1 lets some let through nothing.
+        depth: How dark clouds can be: 0 is always clear; at 1 the darkest let nothing through.
         correlation: c, the correlation of two clients' clearness in a slot.
         weather: The seed of the shared sky; None is that of the run.
     """
