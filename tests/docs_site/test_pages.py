@@ -28,6 +28,7 @@ from tests.test_docs import names, rows
         "benchmark.md",
         "calibrate.md",
         "flower.md",
+        "plan.md",
         "trackers.md",
         "devices.md",
     ],

@@ -1,5 +1,7 @@
 """docs/plan.md describes every setting of a node."""
 
+import tomllib
+
 from pydantic import BaseModel
 
 from fallow.planning.node import Node
@@ -11,7 +13,7 @@ def settings_of(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
     found = {}
     for name, field in model.model_fields.items():
         inner = field.annotation
-        if name == "energy" or name == "parts":
+        if name in ("energy", "parts"):  # docs/configuration.md has them
             continue
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             found |= settings_of(inner, f"{prefix}{name}.")
@@ -27,11 +29,10 @@ def test_the_page_has_every_setting_of_a_node_with_its_meaning() -> None:
 
 def test_the_nodes_of_the_page_are_the_configs_that_come_with_it() -> None:
     page = (DOCS / "plan.md").read_text(encoding="utf-8")
-    node = Node(**__import__("tomllib").loads(page.split('title="padova.toml"\n')[1].split("```")[0]))
+    node = Node(**tomllib.loads(page.split('title="padova.toml"\n')[1].split("```")[0]))
     configs = DOCS.parent / "configs"
     kept = {
-        name: Node(**__import__("tomllib").loads((configs / name).read_text()))
-        for name in ("node-padova.toml", "node-kiruna.toml")
+        name: Node(**tomllib.loads((configs / name).read_text())) for name in ("node-padova.toml", "node-kiruna.toml")
     }
     assert kept["node-padova.toml"] == node
     assert kept["node-kiruna.toml"].device == node.device

@@ -99,7 +99,7 @@ def _score(policy: str, runs: Sequence[StudyRun], axes: Sequence[str]) -> Scores
     points = []
     for line in group_runs(runs, axes):
         f1 = interval([value for run in line.runs if (value := run.measure(LATE_F1)) is not None])
-        spread = (f1.low, f1.high) if f1.count > 1 else (np.nan, np.nan)
+        spread = (max(f1.low, 0.0), min(f1.high, 1.0)) if f1.count > 1 else (np.nan, np.nan)  # F1 is from 0 to 1
         points.append((float(np.mean([_trainings(run) for run in line.runs])), f1.mean, *spread))
     table = np.array(sorted(points))
     return Scores(policy, table[:, 0], table[:, 1:].T, len(runs))
