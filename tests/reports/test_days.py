@@ -83,6 +83,16 @@ def test_a_replay_tells_the_hours_of_longer_epochs(tmp_path: Path) -> None:
     assert course.charge[0] * 6000 * 3 == pytest.approx(sum(_stored_after_first_slots(run)))
 
 
+def test_what_is_lost_is_not_consumed(tmp_path: Path) -> None:
+    losses = {"battery__efficiency": 0.8, "battery__self_discharge": 0.2, "battery__idle": 0.3, "cost__listen": 1}
+    run = read(live(tmp_path / "run", slot_seconds=3600.0, slots_per_epoch=24, energy__p=0.9, **losses))
+    course, _ = day_course(run, {}, replay=True)
+    assert course is not None
+    assert min(run.summary["leakage"], run.summary["conversion_loss"], run.summary["consumed_idle"]) > 0
+    assert course.consumed.sum() * 6 * 8 == pytest.approx(run.summary["energy_total"])
+    assert course.harvested.sum() * 6 * 8 == pytest.approx(run.summary["harvested"])
+
+
 def _stored_after_first_slots(run: ReportedRun) -> list[int]:
     """What is stored after the first slot of each epoch, by hand: nothing is harvested at night, and starts cost 20."""
     from fallow.reports.activity import read_events

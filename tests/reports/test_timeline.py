@@ -27,6 +27,17 @@ WORLDS: dict[str, dict[str, Any]] = {
     "unequal clients": {"battery.capacity": [9, 25, 25, 30, 40, 12], "cost.train": [9, 20, 5, 30, 7, 12]},
     "one start an epoch": {"starts_per_epoch": 1, "cost.train": 4, "policy.name": "fedavg"},
     "shared weather at another mean": {"energy.correlation": 0.5, "energy.mean": 0.7},
+    "uploads of several slots": {"cost.transmit_slots": 4, "cost.train": 9, "cost.train_slots": 3},
+    "every loss": {
+        "battery.efficiency": 0.8,
+        "battery.self_discharge": 0.01,
+        "battery.idle": 0.1,
+        "battery.cutoff": 2,
+        "battery.wake": 6,
+        "energy.p": 0.9,
+    },
+    "listening and downloads": {"cost.listen": 1, "cost.download": 2, "energy.p": 0.9},
+    "downloads without probes": {"cost.download": 2, "energy.p": 0.9, "policy.name": "fedavg"},
     "a full beginning": {"battery.initial": 25, "energy.p": [0, 0.1, 0.2, 0.3, 0.4, 1]},
 }
 
@@ -65,6 +76,16 @@ def test_batteries_of_device_classes_with_harvests_of_their_own_are_replayed(tmp
     stretch = replay(run, read_events(run, KINDS), (0, 4), list(range(8)))
     assert np.array_equal(stretch.battery, np.stack(levels, axis=1))
     assert stretch.capacity == [2_000_000] * 2 + [50] * 6
+
+
+def test_who_sleeps_is_shown_asleep(tmp_path: Path) -> None:
+    given = {"battery__cutoff": 3, "battery__initial": 1, "energy__p": 1.0, "policy__name": "fedavg"}
+    run = read(live(tmp_path / "run", **given))
+    window = make_window(run, read_events(run, KINDS), (0, 2), [0])
+    # One unit at first, one more in each slot: below three it sleeps, and does not hear the server in this epoch.
+    assert window.states[0] == "4" + "0" * 29 + "1" * 20 + "3" + "1" * 9
+    assert window.stretch is not None
+    assert window.stretch.battery[0, :3].tolist() == [2, 3, 4]
 
 
 def test_the_harvest_of_a_window_explains_its_batteries(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fallow.experiment import Experiment
 from fallow.runs.execute import run
 from fallow.runs.run import load_run
 from fallow.runs.writer import RunWriter
-from fallow.simulation.device_rows import DEVICE_COLUMNS
+from fallow.simulation.device_rows import DEVICE_COLUMNS, LOSSES
 from fallow.simulation.engine import Engine
 
 DEVICES = [
@@ -30,7 +30,7 @@ def experiment(**changes: object) -> Experiment:
 def test_devices_csv_has_a_row_for_each_class_and_epoch_and_sums_to_epochs_csv(tmp_path: Path) -> None:
     found = run(experiment(), tmp_path / "run", progress=False)
     devices, epochs = found.devices, found.epochs
-    assert tuple(devices.columns) == DEVICE_COLUMNS
+    assert tuple(devices.columns) == tuple(name for name in DEVICE_COLUMNS if name not in LOSSES)
     assert devices["device"].tolist() == ["small", "large"] * 12
     assert devices["clients"].tolist()[:2] == [2, 4]
     assert devices["capacity"].tolist()[:2] == [16, 240]
@@ -39,6 +39,29 @@ def test_devices_csv_has_a_row_for_each_class_and_epoch_and_sums_to_epochs_csv(t
         assert by_epoch[name].tolist() == epochs[name].tolist(), name
     consumed = epochs[["consumed_train", "consumed_tx", "consumed_probe"]].sum(axis=1)
     assert by_epoch["consumed"].tolist() == consumed.tolist()
+
+
+LOSSY = [
+    DEVICES[0] | {"cutoff": 1, "wake": 3, "efficiency": 0.75, "self_discharge": 0.05},
+    DEVICES[1] | {"idle": 0.25, "transmit_slots": 2},
+]
+
+
+def test_every_loss_is_in_the_books_of_its_class(tmp_path: Path) -> None:
+    found = run(experiment(device=LOSSY, epochs=20), tmp_path / "run", progress=False)
+    devices, epochs = found.devices, found.epochs
+    assert tuple(devices.columns) == DEVICE_COLUMNS
+    by_epoch = devices.groupby("epoch").sum(numeric_only=True)
+    for name in ("stored", "harvested", "overflow", *LOSSES):
+        assert by_epoch[name].tolist() == epochs[name].tolist(), name
+    for name, own in devices.groupby("device"):
+        change = np.diff(own["stored"], prepend=0)
+        uses = own[["consumed", "overflow", "conversion_loss", "leakage"]].sum(axis=1)
+        assert own["harvested"].tolist() == (uses + change).tolist(), name
+    small, large = (devices[devices["device"] == name] for name in ("small", "large"))
+    assert small["conversion_loss"].sum() > 0
+    assert small["asleep"].sum() > 0
+    assert large["conversion_loss"].sum() == large["leakage"].sum() == large["asleep"].sum() == 0
 
 
 def test_clients_have_their_class(tmp_path: Path) -> None:
@@ -61,10 +84,12 @@ def test_without_classes_nothing_of_it_is_written(tmp_path: Path) -> None:
     assert "device" not in found.clients
 
 
-@pytest.mark.parametrize("stop_after", [3, 5, 8, 11])
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path, stop_after: int) -> None:
-    run(experiment(), tmp_path / "whole", progress=False)
-    engine = Engine(experiment())
+@pytest.mark.parametrize(
+    ("stop_after", "devices"), [(3, DEVICES), (5, DEVICES), (8, DEVICES), (11, DEVICES), (8, LOSSY)]
+)
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path, stop_after: int, devices: list) -> None:
+    run(experiment(device=devices), tmp_path / "whole", progress=False)
+    engine = Engine(experiment(device=devices))
     with RunWriter(engine, tmp_path / "again") as opened:
         opened.write(islice(engine, stop_after))
     with (tmp_path / "again" / "devices.csv").open("a") as file:
@@ -95,7 +120,7 @@ def test_sweeps_take_classes_and_vary_one_of_their_numbers(tmp_path: Path) -> No
     study = fallow.sweep(
         experiment(epochs=2), **{"device.small.capacity": [8, 20]}, seed=[0, 1], out=tmp_path / "sweep", progress=False
     )
-    assert len(study.table()) > 0
+    assert study.table()["device.small.capacity"].tolist() == [8, 20]
     capacities = {load_run(path.parent).devices["capacity"][0] for path in (tmp_path / "sweep").glob("*/config.toml")}
     assert capacities == {16, 40}
 

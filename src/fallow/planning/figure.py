@@ -81,7 +81,9 @@ def _draw_curve(axes: "Axes", plan: Plan) -> None:
     if points:
         panels, batteries = np.array(points).T
         axes.plot(panels, batteries, color=COLOURS[0], marker="o", markersize=3.5, linewidth=1.4)
-        axes.fill_between(panels, batteries, batteries.max(), color=COLOURS[0], alpha=0.1)
+        axes.fill_between(
+            panels, batteries, max(batteries.max(), plan.node.device.capacity_joules), color=COLOURS[0], alpha=0.1
+        )
     else:
         axes.text(0.5, 0.5, "no size that was tried", ha="center", transform=axes.transAxes)
     axes.plot(1.0, plan.node.device.capacity_joules, "x", color=COLOURS[1], markersize=7, label="as given")
@@ -99,16 +101,16 @@ def _draw_wish(axes: "Axes", plan: Plan) -> None:
 
 
 def _use_logarithms(axes: "Axes", *, both: bool = False) -> None:
-    """Makes one axis or both logarithmic, with plain numbers at powers of ten, and between where there is room."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    """Makes one axis or both logarithmic, with numbers at powers of ten; at 2 and 5 times them where there is room."""
+    from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
     axes.set_xscale("log")
     if both:
         axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis) if both else (axes.xaxis,):
-        least, most = axis.get_view_interval()
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if most < 100 * least else (1.0,), numticks=8))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e4 else f"{value / 1e3:g}k"))
+        low, high = axis.get_data_interval()
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,), numticks=8))
+        axis.set_major_formatter(EngFormatter(sep=""))
         axis.set_minor_locator(NullLocator())
 
 

@@ -61,6 +61,28 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def by_name(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns flat settings in which the settings of tables that have names, as [[device]] has, are keys of their own.
+
+    Args:
+        flat: Settings by dotted keys, in which a value may be a list of tables.
+
+    Examples:
+        >>> by_name({"seed": 1, "device": [{"name": "node", "train": 3, "origin": "estimated"}]})
+        {'seed': 1, 'device.node.train': 3}
+    """
+    spelled: dict[str, Any] = {}
+    for key, value in flat.items():
+        tables = value if isinstance(value, list | tuple) else ()
+        if not tables or not all(isinstance(table, Mapping) and "name" in table for table in tables):
+            spelled[key] = value
+            continue
+        for table in tables:
+            own = {option: held for option, held in table.items() if option not in ("name", "origin")}
+            spelled |= flatten(own, f"{key}.{table['name']}.")
+    return spelled
+
+
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a table of dotted keys as a nested table.
 

@@ -186,7 +186,8 @@ def _slot_rows(run: ReportedRun, files: Files, epochs: int) -> Rows:
 
     def add(slot: int, world: World, _harvested: NDArray[Any]) -> None:
         state = world.state
-        sums[:, slot] = state.harvested.sum(), state.overflow.sum(), state.battery.sum(dtype=np.int64)
+        lost = state.overflow.sum() + state.conversion_loss.sum() + state.leakage.sum()
+        sums[:, slot] = state.harvested.sum(), lost, state.battery.sum(dtype=np.int64)
 
     live_again(run, read_events(run, ("select", "start"), epochs), files, range(epochs), add)
     first = build_physics(run).initial.sum(dtype=np.int64)

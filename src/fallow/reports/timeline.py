@@ -158,7 +158,7 @@ def replay(
     def keep(_slot: int, world: World, harvested: NDArray[Any]) -> None:
         levels.append(world.state.battery[who])
         gains.append(harvested[who])
-        sleeping.append(np.zeros(who.size, dtype=np.bool_))
+        sleeping.append(np.broadcast_to(world.state.asleep, world.physics.clients)[who])
 
     live_again(run, events, files, range(*window), keep)
     return Stretch(

@@ -71,9 +71,10 @@ class RecordedRun:
 
     def devices(self) -> list[dict[str, Any]] | None:
         """Returns the rows that devices.csv would have; None where there are no classes of devices."""
-        if self._engine.device_books is None:
+        books = self._engine.device_books
+        if books is None:
             return None
-        return [row.cells(record.epoch) for record in self._records for row in record.devices]
+        return [row.cells(record.epoch, books.columns) for record in self._records for row in record.devices]
 
     def client_scores(self) -> "pa.Table | None":
         """Returns the table that client_scores.parquet would hold; None where none are kept."""

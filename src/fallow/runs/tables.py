@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from fallow.learning.state import ClientScores
 from fallow.runs.layout import CLIENT_SCORES, DEVICES, EPOCHS, EVENT_PARTS, EVENTS, SCORE_PARTS
 from fallow.runs.parts import PartWriter, join_parts
-from fallow.simulation.device_rows import DEVICE_COLUMNS
 from fallow.simulation.events import Event
 from fallow.simulation.records import EpochRecord
 
@@ -23,13 +22,14 @@ class Tables:
     Args:
         directory: Of the run; rows are added to its epochs.csv.
         names: The columns of epochs.csv.
-        devices: Whether rows are added to devices.csv too.
+        device_columns: The columns of devices.csv; none where it is not written.
     """
 
-    def __init__(self, directory: Path, names: tuple[str, ...], *, devices: bool = False) -> None:
+    def __init__(self, directory: Path, names: tuple[str, ...], device_columns: Sequence[str] = ()) -> None:
         self._file = (directory / EPOCHS).open("a", newline="", encoding="utf-8")
         self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
-        self._device_file = (directory / DEVICES).open("a", newline="", encoding="utf-8") if devices else None
+        self._device_columns = device_columns
+        self._device_file = (directory / DEVICES).open("a", newline="", encoding="utf-8") if device_columns else None
         self._events = PartWriter(directory / EVENT_PARTS, _events_table)
         self._scores = PartWriter(directory / SCORE_PARTS, _scores_table)
 
@@ -41,9 +41,8 @@ class Tables:
         """
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
         if self._device_file is not None:
-            csv.DictWriter(self._device_file, DEVICE_COLUMNS).writerows(
-                row.cells(record.epoch) for row in record.devices
-            )
+            cells = [row.cells(record.epoch, self._device_columns) for row in record.devices]
+            csv.DictWriter(self._device_file, self._device_columns).writerows(cells)
         if record.events:
             self._events.add(record.epoch, record.events, sum(event.clients.size for event in record.events))
         if record.client_scores is not None:

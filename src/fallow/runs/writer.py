@@ -45,7 +45,6 @@ from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json
 from fallow.runs.tables import Tables, join_tables
 from fallow.runs.tracking import TrackerGroup
-from fallow.simulation.device_rows import DEVICE_COLUMNS
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
 from fallow.state import pack, unpack
@@ -114,6 +113,7 @@ class OpenRun:
         self.directory = directory
         self.totals = Totals()
         self._columns = columns(engine.classes, extended=engine.world.physics.extended)
+        self._device_columns = engine.device_books.columns if engine.device_books else ()
         self._config = engine.experiment.to_toml().encode()
         self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)
@@ -137,9 +137,9 @@ class OpenRun:
         write_atomically(directory / CONFIG, self._config)
         with (directory / EPOCHS).open("x", newline="", encoding="utf-8") as file:
             csv.DictWriter(file, self._columns).writeheader()
-        if self.engine.device_books is not None:
+        if self._device_columns:
             with (directory / DEVICES).open("x", newline="", encoding="utf-8") as file:
-                csv.DictWriter(file, DEVICE_COLUMNS).writeheader()
+                csv.DictWriter(file, self._device_columns).writeheader()
         self._begin_trackers([])
 
     def go_on(self) -> None:
@@ -179,7 +179,7 @@ class OpenRun:
         """
         every, last = self.engine.experiment.output.checkpoint_every, self.engine.experiment.epochs
         with _own_errors(self.directory):
-            with Tables(self.directory, self._columns, devices=self.engine.device_books is not None) as tables:
+            with Tables(self.directory, self._columns, self._device_columns) as tables:
                 for record in epochs:
                     tables.write(record)
                     self.totals.add(record)

@@ -83,13 +83,3 @@ def sum_slots(units: NDArray[np.int32]) -> NDArray[np.signedinteger]:
     """
     row: NDArray[np.signedinteger] = units[0] if len(units) == 1 else units.sum(axis=0, dtype=np.int64)
     return row
-
-
-def consumed_units(physics: Physics, state: WorldState) -> NDArray[np.int64]:
-    """Returns the units that each client has spent on anything, shape (N,), int64; the books must balance.
-
-    Args:
-        physics: First levels.
-        state: All batteries and books.
-    """
-    return np.asarray(physics.initial + state.harvested - state.overflow - state.battery, dtype=np.int64)

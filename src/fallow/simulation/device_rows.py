@@ -1,12 +1,14 @@
 """The classes of devices over time: what each stores, harvests and spends; the rows of devices.csv."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.energy import Physics
 from fallow.experiment import Experiment
-from fallow.simulation.books import consumed_units
+from fallow.simulation.books import consumed
 from fallow.simulation.world import World
 
 Sums = dict[str, NDArray[np.int64]]
@@ -28,6 +30,9 @@ class DeviceRow:
         starts: Trainings started in the epoch.
         uploads: Updates received in the epoch.
         short: Clients that were idle in the epoch's first slot, with less energy than a training costs.
+        conversion_loss: Units of the harvest that did not reach the batteries.
+        leakage: Units that leaked away.
+        asleep: Client-slots slept through.
     """
 
     device: str
@@ -40,18 +45,26 @@ class DeviceRow:
     starts: int
     uploads: int
     short: int
+    conversion_loss: int
+    leakage: int
+    asleep: int
 
-    def cells(self, epoch: int) -> dict[str, int | str]:
-        """Returns the cells of devices.csv by column.
+    def cells(self, epoch: int, columns: Sequence[str]) -> dict[str, int | str]:
+        """Returns the cells of devices.csv.
 
         Args:
             epoch: t.
+            columns: Those that the table has.
         """
-        return {"epoch": epoch} | vars(self)
+        cells = {"epoch": epoch} | vars(self)
+        return {name: cells[name] for name in columns}
 
 
 DEVICE_COLUMNS = ("epoch", *(column.name for column in fields(DeviceRow)))
 """The columns of devices.csv."""
+
+LOSSES = ("conversion_loss", "leakage", "asleep")
+"""Those that only a world beyond the paper's has."""
 
 
 class DeviceBooks:
@@ -60,20 +73,26 @@ class DeviceBooks:
     Args:
         names: Of the classes.
         members: The class of each client, shape (N,), intp.
+        extended: Whether the world has losses and sleep.
+
+    Attributes:
+        columns: Of devices.csv.
     """
 
-    def __init__(self, names: list[str], members: NDArray[np.intp]) -> None:
+    def __init__(self, names: list[str], members: NDArray[np.intp], *, extended: bool) -> None:
         self._names, self._members = names, members
+        self.columns = tuple(name for name in DEVICE_COLUMNS if extended or name not in LOSSES)
 
     @classmethod
-    def of(cls, experiment: Experiment) -> "DeviceBooks | None":
+    def of(cls, experiment: Experiment, physics: Physics) -> "DeviceBooks | None":
         """Returns the books of an experiment; None where it has no classes of devices.
 
         Args:
             experiment: What is run.
+            physics: Of the run.
         """
-        members = experiment.device_classes
-        return None if members is None else cls([device.name for device in experiment.device], members)
+        members, names = experiment.device_classes, [device.name for device in experiment.device]
+        return None if members is None else cls(names, members, extended=physics.extended)
 
     def sums(self, world: World) -> Sums:
         """Returns what is summed over each class since the run began.
@@ -84,11 +103,14 @@ class DeviceBooks:
         state = world.state
         counted: dict[str, NDArray[np.signedinteger]] = {
             "harvested": state.harvested,
-            "consumed": consumed_units(world.physics, state),
+            "consumed": sum(consumed(world.physics, state).values(), start=np.zeros(1, dtype=np.int64)),
             "overflow": state.overflow,
             "starts": state.starts,
             "uploads": state.uploads,
             "short": state.short_epochs,
+            "conversion_loss": state.conversion_loss,
+            "leakage": state.leakage,
+            "asleep": state.asleep_slots,
         }
         return {name: self._over_classes(values) for name, values in counted.items()}
 
@@ -113,5 +135,5 @@ class DeviceBooks:
 
     def _over_classes(self, values: NDArray[np.signedinteger]) -> NDArray[np.int64]:
         sums = np.zeros(len(self._names), dtype=np.int64)
-        np.add.at(sums, self._members, values)
+        np.add.at(sums, self._members, np.broadcast_to(values, self._members.size))
         return sums

@@ -89,7 +89,7 @@ class Engine:
             )
             measured = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
             self.experiment = experiment.model_copy(update={"compute": measured})
-        self.device_books = DeviceBooks.of(experiment)
+        self.device_books = DeviceBooks.of(experiment, self.world.physics)
         self.epoch = 0
         self.asked = AskedPolicy(policy, experiment.policy.name, experiment.clients)
         self.age_selected = np.zeros(experiment.clients, dtype=np.int32)

@@ -1,5 +1,5 @@
 // Line charts with bands. The pointer, or the arrow keys once a chart has the focus, move a cursor that tells values.
-const SPACE = { left: 52, right: 14, top: 10, bottom: 42 };
+const SPACE = { left: 60, right: 14, top: 10, bottom: 42 };
 
 // The lines of all panels, each once.
 function legendOf(panels) {
