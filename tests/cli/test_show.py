@@ -35,7 +35,8 @@ def test_list_says_what_each_policy_needs_and_what_breaks_privacy() -> None:
     found = json.loads(invoke(app, "list", "policies", "--json"))["policy.name"]
     assert found["fedavg"].endswith(" Needs: batteries.")
     assert found["vaoi"].endswith(" Needs: distance of features.")
-    assert found["fedzero"].endswith(" Needs: training loss, data size, participation, forecast of 4 epochs.")
+    needs = "training loss, data size, participation, forecast of 4 epochs"
+    assert found["fedzero"].endswith(f" Needs: {needs}; with forecast_by = model: {needs} by the energy model.")
     assert found["label-balanced"].endswith(" Needs: moments; with by = labels: label mix (breaks privacy).")
     assert "with by = labels" in " ".join(invoke(app, "list", "policies").split())
 

@@ -136,6 +136,12 @@ class Physics:
         """Whether energy goes where the paper has none go: listening, downloads, idle drain, losses, and sleep."""
         return self.listens or self.downloads or self.converts or self.leaks or self.idles or self.sleeps
 
+    @property
+    def as_in_the_paper(self) -> bool:
+        """Whether energy goes only where the paper has it go, a training has a slot for each unit, and an upload one."""
+        in_time = (self.train_slots == self.train_cost).all() and (self.transmit_slots == 1).all()
+        return bool(in_time) and not self.extended
+
     def of_client(self, client: int) -> "Physics":
         """Returns the physics of one client: a world of its own.
 
@@ -149,6 +155,16 @@ class Physics:
         """
         arrays = {name: vars(self)[name][client : client + 1].copy() for name in (*WHOLE, *REAL)}
         return replace(self, **arrays)
+
+    def with_device(self, device: "Physics") -> "Physics":
+        """Returns this physics with what a device has beyond the paper's: losses, sleep, and costs and slots of its own.
+
+        Args:
+            device: The physics of a device, over as many clients. Its cut-off comes on top of the capacity.
+        """
+        names = ("train_slots", "transmit_slots", "listen_cost", "download_cost", "cutoff", "wake", *REAL)
+        arrays = {name: vars(device)[name] for name in names}
+        return replace(self, capacity=self.capacity + device.cutoff, **arrays)
 
     @classmethod
     def of_settings(cls, table: Mapping[str, Any], *, probes: bool, ideal: bool) -> "Physics":

@@ -28,12 +28,15 @@ class Reading(NamedTuple):
     """A battery and its owner in the first slot of an epoch, after harvest and uploads.
 
     Attributes:
-        units: Stored.
+        units: What it can spend.
         training: The owner is in training.
         unsent: It has a finished update that waits for energy.
         finishing: The last batch of its training runs in this slot.
         sending: It sends an update in this slot.
         paid: It could pay for its probe.
+        start_cost: Units of a start, with the download where it is still to come; None: those of a training.
+        train_slots: Slots of a training; 0: as many as units.
+        transmit_slots: Slots of an upload.
     """
 
     units: int
@@ -42,6 +45,9 @@ class Reading(NamedTuple):
     finishing: bool = False
     sending: bool = False
     paid: bool = True
+    start_cost: int | None = None
+    train_slots: int = 0
+    transmit_slots: int = 1
 
 
 class OpenBattery(Protocol):

@@ -36,6 +36,8 @@ class Emulated:
         transmit_cost: Units that an upload costs.
         probe_cost: Units that a probe costs.
         starts_per_epoch: Most trainings started in an epoch; 0 is no limit.
+        device: A physics of one client with what the numbers above do not say: losses, sleep, listening, downloads and
+            the slots of actions. None: the paper's, which has none of it. `capacity` is what is above the cut-off.
     """
 
     energy: EnergyModel
@@ -49,6 +51,7 @@ class Emulated:
     transmit_cost: int = 1
     probe_cost: int = 0
     starts_per_epoch: int = 0
+    device: Physics | None = None
 
     @classmethod
     def of(cls, experiment: Experiment, number: int) -> "Emulated":
@@ -78,12 +81,13 @@ class Emulated:
             clients=clients,
             seed=seed,
             slots_per_epoch=experiment.slots_per_epoch,
-            capacity=int(physics.capacity[number]),
+            capacity=int(physics.capacity[number] - physics.cutoff[number]),
             initial=int(physics.initial[number]),
             train_cost=int(physics.train_cost[number]),
             transmit_cost=int(physics.transmit_cost[number]),
             probe_cost=_probe_cost(experiment, number),
             starts_per_epoch=experiment.starts_per_epoch,
+            device=None if physics.as_in_the_paper else physics.of_client(number),
         )
 
     def open(self, state: "EmulatedState | None" = None, *, probes: bool, ideal: bool) -> "OpenEmulated":
@@ -100,8 +104,11 @@ class Emulated:
             transmit_cost=one(self.transmit_cost),
             probe_cost=one(self.probe_cost if probes else 0),
             starts_per_epoch=self.starts_per_epoch,
+            probes=probes,
             ideal=ideal,
         )
+        if self.device is not None:
+            physics = physics.with_device(self.device)
         return OpenEmulated(self, physics, state or EmulatedState(WorldState.first(physics)))
 
     @cached_property
@@ -188,12 +195,15 @@ class OpenEmulated:
         ahead = World(self.world.physics, self.world.state.copy())
         opened = ahead.open_epoch(epoch, self._harvest(epoch), record_events=False)
         return Reading(
-            units=int(ahead.state.battery[0]),
+            units=int(ahead.spendable(opened.reached)[0]),
             training=bool(ahead.training(opened.slot)[0]),
             unsent=bool(ahead.unsent(opened.slot)[0]),
             finishing=bool(opened.finishing.size),
             sending=bool(opened.sent.size),
             paid=bool(opened.paid[0]),
+            start_cost=int(ahead.start_cost(opened)[0]),
+            train_slots=int(ahead.physics.train_slots[0]),
+            transmit_slots=int(ahead.physics.transmit_slots[0]),
         )
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
