@@ -63,6 +63,9 @@ bench-rules: install  ## each aggregation rule beside the mean of those received
 bench-flower: install  ## a round through Flower against an epoch of the simulator
 	$(BIN)/python benchmarks/flower.py
 
+bench-plan: install  ## device-years a second of fallow plan, and how long a plan takes
+	$(BIN)/python benchmarks/plan.py
+
 bench-startup: install  ## how long commands take to answer, against a bare import
 	$(BIN)/python benchmarks/startup.py
 
@@ -77,4 +80,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-startup kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-plan bench-startup kill-test docs clean

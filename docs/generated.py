@@ -1,4 +1,4 @@
-"""The pages that the program itself writes: configuration.md and commands.md.
+"""The pages that the program itself writes: configuration.md and commands.md, and the tables of devices.md.
 
 python docs/generated.py
 """
@@ -10,8 +10,10 @@ import sys
 from dataclasses import MISSING
 from pathlib import Path
 
+from fallow.energy.devices import Figure, list_profiles, list_radios
 from fallow.experiment import annotated_toml
 from fallow.experiment.choices import Choice, choices_in
+from fallow.experiment.devices import DeviceClass
 from fallow.experiment.sections import SECTIONS
 from fallow.plugins.nested import thawed
 from fallow.plugins.options import describe_options
@@ -31,6 +33,10 @@ A *reading* with a number is an entry of [Reading the paper](reading-the-paper.m
 `module:Class` takes your own: see [Bring your own](bring-your-own.md).
 """
 
+DEVICE = """A class of devices: `[[device]]` in TOML, as many as you like; `device=[{…}, …]` in Python. Every
+key may be left out. [Devices in joules](devices.md) explains them.
+"""
+
 COMMANDS = """# Commands
 
 A wrong input is one sentence and exit code 2. Ctrl-C stops a run with exit code 130; `fallow resume` goes on with it.
@@ -47,7 +53,36 @@ def configuration() -> str:
         own = [row for row in settings if row[0].removeprefix(f"{name}.") in SECTIONS[name].model_fields]
         parts += [f"## {name}\n", f"{_first_line(SECTIONS[name])}\n", _table(own)]
         parts += [_options(choice) for choice in choices_in(name)]
+    fields = {key: field for key, field in DeviceClass.model_fields.items() if key != "stated"}
+    lines = [f"| `{key}` | {_cell(field.description or '')} |" for key, field in fields.items()]
+    parts += ["## device\n", DEVICE, "\n".join(["| key | meaning |", "|---|---|", *lines]) + "\n"]
     return "\n".join(part for part in parts if part)
+
+
+def devices() -> str:
+    """Returns devices.md with its tables of radios and profiles as the library has them."""
+    page = (DOCS / "devices.md").read_text(encoding="utf-8")
+    radios = [
+        (f"`{radio.name}`", key, figure)
+        for radio in list_radios().values()
+        for key, figure in (("joules_per_bit", radio.joules_per_bit), ("bits_per_second", radio.bits_per_second))
+    ]
+    page = _between(page, "radios", _figures("radio", radios))
+    profiles = [
+        (f"`{name}`", key, figure) for name, one in list_profiles().items() for key, figure in one.figures.items()
+    ]
+    lines = [f"- `{name}`: {one.line} Radio: `{one.radio}`." for name, one in list_profiles().items()]
+    return _between(page, "profiles", "\n".join(lines) + "\n\n" + _figures("profile", profiles))
+
+
+def _figures(what: str, rows: list[tuple[str, str, Figure]]) -> str:
+    lines = [f"| {name} | `{key}` | {figure.value:g} | {_cell(figure.origin)} |" for name, key, figure in rows]
+    return "\n".join([f"| {what} | figure | value | source |", "|---|---|---|---|", *lines])
+
+
+def _between(page: str, mark: str, text: str) -> str:
+    before, found, after = page.partition(f"<!-- {mark} -->\n")
+    return f"{before}{found}{text}\n<!-- end -->{after.partition('<!-- end -->')[2]}"
 
 
 def commands() -> str:
@@ -108,7 +143,7 @@ def _first_line(cls: type) -> str:
     return (cls.__doc__ or "").split("\n")[0]
 
 
-PAGES = {"configuration.md": configuration, "commands.md": commands}
+PAGES = {"configuration.md": configuration, "commands.md": commands, "devices.md": devices}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

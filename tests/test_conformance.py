@@ -31,7 +31,19 @@ from fallow.data.partitions.natural import Natural
 from fallow.data.partitions.one_class import OneClass
 from fallow.data.sensors import Sensors
 from fallow.data.synthetic import Synthetic
-from fallow.energy import ENERGY_MODELS, Bernoulli, Trace
+from fallow.energy import (
+    ENERGY_MODELS,
+    Bernoulli,
+    Markov,
+    Mix,
+    Poisson,
+    Scale,
+    Signal,
+    Solar,
+    Trace,
+    Watts,
+    prepare_harvest,
+)
 from fallow.energy.base import unit_rows
 from fallow.errors import ConfigError
 from fallow.models import MLP, MODELS, Auto, PaperCNN, ResNet18GN, SignalCNN, SmallCNN
@@ -86,7 +98,16 @@ POLICY_ROWS = {
     "label-balanced": LabelBalanced(k=3, pool=4),
     "foresight": Foresight(k=3),
 }
-ENERGY_ROWS = {"bernoulli": Bernoulli(p=0.3), "trace": Trace(path="roofs.csv")}
+ENERGY_ROWS = {
+    "bernoulli": Bernoulli(p=0.3),
+    "trace": Trace(path="roofs.csv"),
+    "poisson": Poisson(rate=0.7, packet=2),
+    "markov": Markov(good=4.0, bad=9.0, units_good=1.5),
+    "mix": Mix(({"model": "poisson", "rate": 0.3}, {"model": "trace", "path": "roofs.csv", "share": 2})),
+    "solar": Solar(start="2025-06-21"),
+    "watts": Watts(path="watts.csv"),
+    "signal": Signal(of="lamp:Lamp"),
+}
 DATASET_ROWS = {
     "digits": Digits(),
     "cifar10": Cifar10(),
@@ -171,14 +192,21 @@ def test_a_policy_keeps_its_contract(policy: Any) -> None:
 def test_a_harvest_is_whole_units_and_a_function_of_the_epoch(model: Any, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "roofs.csv").write_text("1\n0\n2\n", encoding="utf-8")
+    (tmp_path / "watts.csv").write_text("time,watts\n0,0.01\n5000,0.02\n", encoding="utf-8")
+    (tmp_path / "lamp.py").write_text("class Lamp:\n    def at(self, time):\n        return 0.01\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def prepare() -> Any:
+        return prepare_harvest(model, seed=7, clients=5, slots_per_epoch=12, scale=Scale(3600.0, 7.0))
 
     def lived(harvest: Any, epoch: int) -> np.ndarray:
         return np.concatenate(list(unit_rows(harvest(epoch), 5, 12)))
 
-    harvest = model.prepare(7, 5, 12)
+    harvest = prepare()
     assert lived(harvest, 0).shape == (12, 5)
+    assert lived(harvest, 0).any()
     # Asked in another order, or by a run that was resumed, it answers the same.
-    np.testing.assert_array_equal(lived(harvest, 3), lived(model.prepare(7, 5, 12), 3))
+    np.testing.assert_array_equal(lived(harvest, 3), lived(prepare(), 3))
 
 
 @pytest.mark.parametrize("dataset", DATASET_ROWS.values(), ids=DATASET_ROWS)

@@ -16,6 +16,7 @@ from fallow import paper
 from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.runs.event_table import KINDS
+from fallow.simulation.device_rows import DEVICE_COLUMNS
 from fallow.simulation.records import columns
 from fallow.study.bench.reference import PLACE
 from fallow.study.bench.scores import F1, METRICS
@@ -85,6 +86,10 @@ def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> Non
     assert {kind for pair in described for kind in pair if kind} == set(KINDS)
     files = re.findall(r"^\| `([^`]+)`", (DOCS / "metrics.md").read_text().split("## epochs.csv")[0], re.MULTILINE)
     assert set(files) == {path.name for path in run.iterdir()}
+
+
+def test_metrics_describe_every_column_of_devices_csv() -> None:
+    assert tuple(names("metrics.md", "devices.csv")) == DEVICE_COLUMNS
 
 
 def test_metrics_describe_every_column_of_the_benchmarks_tables() -> None:

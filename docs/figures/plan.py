@@ -61,7 +61,7 @@ def draw_floor(axes: Axes, rooms: list[Room], bottom: float, colour: str) -> flo
 
 def draw(floors: list[list[Room]]) -> None:
     """Draws the house: floors from the ground up, the doors in the roof."""
-    figure, (axes,) = canvas(5.6)
+    figure, (axes,) = canvas(6.4)
     bottom = 0.0
     for rooms, (what, colour) in zip(floors, FLOORS.values(), strict=False):
         height = draw_floor(axes, rooms, bottom, colour)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from fallow import models as models
     from fallow import objectives as objectives
     from fallow import policies as policies
+    from fallow.calibration.calibrate import calibrate as calibrate
     from fallow.experiment import Experiment as Experiment
+    from fallow.experiment.recommended import recommended as recommended
+    from fallow.planning.plan import plan as plan
     from fallow.policies.check import check_policy as check_policy
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume
@@ -38,6 +41,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "Experiment": "fallow.experiment",
         "aggregation": "fallow.aggregation",
         "bench": "fallow.study.bench.benchmark",
+        "calibrate": "fallow.calibration.calibrate",
         "check_policy": "fallow.policies.check",
         "compare": "fallow.study.sweep",
         "data": "fallow.data",
@@ -45,7 +49,9 @@ _load, __dir__, __all__ = load_on_first_use(
         "load": "fallow.study.load",
         "models": "fallow.models",
         "objectives": "fallow.objectives",
+        "plan": "fallow.planning.plan",
         "policies": "fallow.policies",
+        "recommended": "fallow.experiment.recommended",
         "report": "fallow.reports.output",
         "resume": "fallow.runs.execute",
         "run": "fallow.runs.execute",

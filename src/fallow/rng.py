@@ -32,6 +32,12 @@ class Purpose(StrEnum):
     PROBE = "probe"
     DROPOUT = "dropout"
     FORECAST = "forecast"
+    WEATHER = "weather"
+    SHARING = "sharing"
+    SPELLS = "spells"
+    FRACTIONS = "fractions"
+    GROUP = "group"
+    CLOUDS = "clouds"
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, client: int = ALL_CLIENTS) -> np.random.Generator:

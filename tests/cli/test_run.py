@@ -184,3 +184,27 @@ def test_a_folder_of_ones_own_that_looks_like_a_run_is_left_alone(
     assert ("is not empty and not a run" if command == "run" else "it is not the config of a run") in words
     assert {name: (tmp_path / name).read_text() for name in own} == own
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_run_begins_with_what_its_file_of_watts_holds(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roof.csv").write_text("time,watts\n0,0.1\n60,0.2\n120,0.3\n1000,0.4\n", encoding="utf-8")
+    watts = ("--set", "energy.model=watts", "--set", "energy.path=roof.csv", "--set", "slot_seconds=60")
+    small = ("--set", "unit_joules=1", "--set", "epochs=2", "--set", "clients=12")
+    printed = invoke(app, "run", *watts, *small, "--out", "run")
+    assert printed.startswith("roof.csv: 4 rows from 1970-01-01 00:00 UTC, 17.7 min in steps of 1 min, mean ")
+    assert "1 gap of 13.7 min, filled with zeros." in printed
+    invoke(app, "run", *watts, *small, "--set", "energy.fill=hold", "--out", "held")
+    summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("run", "held")]
+    assert [summary["harvested"] for summary in summaries] == [12 * units_of(fill) for fill in ("zeros", "hold")]
+
+
+def units_of(fill: str) -> int:
+    """The whole joules of an hour of the file above: 0.1, 0.2 and 0.3 W for a minute, a gap, 0.4 W for a minute."""
+    row = [(60, 0.1), (60, 0.2), (60, 0.3), (820, 0.3 if fill == "hold" else 0.0), (60, 0.4)]
+    joules, left = 0.0, 3600
+    while left:
+        for seconds, watts in row:
+            joules += min(seconds, left) * watts
+            left -= min(seconds, left)
+    return int(joules + 1e-6)

@@ -38,6 +38,7 @@ def test_every_public_name_is_in_the_reference_with_an_example(name: str) -> Non
 def test_the_reference_has_what_runs_and_studies_offer() -> None:
     assert re.search(r"^::: fallow\.runs\.run\.Run$", DOOR, re.MULTILINE)
     assert re.search(r"^::: fallow\.study\.study\.Study$", DOOR, re.MULTILINE)
+    assert re.search(r"^::: fallow\.planning\.result\.Plan$", DOOR, re.MULTILINE)
     assert re.search(r"^::: fallow\.study\.bench\.result\.Bench$", DOOR, re.MULTILINE)
 
 

@@ -20,13 +20,17 @@ from tests.test_docs import names, rows
         "index.md",
         "api.md",
         "api-rooms.md",
+        "energy.md",
         "write-a-policy.md",
         "bring-your-own.md",
         "reproducibility.md",
         "many-runs.md",
         "benchmark.md",
+        "calibrate.md",
         "flower.md",
+        "plan.md",
         "trackers.md",
+        "devices.md",
     ],
 )
 def test_following_a_page_to_the_letter_works(page: str, tmp_path: Path, monkeypatch) -> None:

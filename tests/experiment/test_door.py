@@ -13,7 +13,7 @@ from fallow.data import Dataset, dataset_from_arrays
 from fallow.data.digits import Digits
 from fallow.data.partitions import Dirichlet
 from fallow.data.synthetic import Synthetic
-from fallow.energy import Bernoulli, Trace
+from fallow.energy import Bernoulli, Mix, Trace
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment, bound_to_process
 from fallow.models import PaperCNN
@@ -125,6 +125,19 @@ def test_a_class_that_only_this_process_knows_works_here_and_is_named() -> None:
     assert bound_to_process(experiment) == experiment.policy.name
     assert Experiment.from_toml(experiment.to_toml()) == experiment
     assert bound_to_process(Experiment(policy=Everyone())) is None
+
+
+def test_a_harvest_in_a_mix_that_only_this_process_knows_is_named() -> None:
+    @dataclass(frozen=True)
+    class Nothing:
+        def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Any:
+            return lambda _epoch: np.zeros((slots_per_epoch, clients), dtype=int)
+
+    experiment = Experiment(
+        clients=4, epochs=2, policy={"k": 2}, energy=Mix(({"model": Nothing()}, {"model": Bernoulli}))
+    )
+    assert bound_to_process(experiment).endswith("Nothing")
+    assert sum(1 for _ in Engine(experiment)) == 2
 
 
 def test_a_class_of_a_notebook_that_is_gone_is_explained() -> None:

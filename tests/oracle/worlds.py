@@ -9,6 +9,7 @@ from fallow.experiment import Experiment
 from fallow.policies import POLICIES
 from fallow.rng import Purpose, bernoulli, stream
 from tests.oracle.algorithms import Case
+from tests.oracle.harvest import literal_harvest, some_energy
 from tests.oracle.selection import RULES
 
 CHOICE = ("top-k", "sample", "exp")
@@ -41,7 +42,6 @@ def some_world(policy: str, pick: Pick) -> Experiment:
     if reserve or policy == "reserve":  # else no client could ever start, which is an error
         slots = max(slots, max(train) + 1)
         capacity = [max(most, cost + transmit) for most, cost in zip(capacity, train, strict=True)]
-    model = pick(("bernoulli", "tests.oracle.harvest:Bursts"))
     return Experiment.parse(
         {
             "seed": pick(range(2**63 - 1)),
@@ -49,7 +49,7 @@ def some_world(policy: str, pick: Pick) -> Experiment:
             "epochs": pick(range(1, 13)),
             "slots_per_epoch": slots,
             "starts_per_epoch": pick(range(3)),
-            "energy": {"model": model, "p": pick((0.0, 0.1, 0.5, 0.9, 1.0))},
+            "energy": some_energy(pick),
             "battery": {"capacity": capacity, "initial": [pick(range(most + 1)) for most in capacity]},
             "cost": {
                 "train": train,
@@ -110,7 +110,7 @@ def some_device_world(policy: str, pick: Pick) -> Experiment:
     slots = max(a + b for a, b in zip(in_slots(plain), found["cost.transmit_slots"], strict=True))
     if plain["policy"]["reserve"] or policy == "reserve":
         plain["slots_per_epoch"] = max(plain["slots_per_epoch"], slots)
-    if plain["energy"]["model"] != "bernoulli":
+    if plain["energy"]["model"] == "tests.oracle.harvest:Bursts":
         plain["energy"]["most"] = pick((3, 9))
     return Experiment.parse(plain)
 
@@ -140,7 +140,6 @@ def fixed(value: float) -> Fraction:
 def as_case(experiment: Experiment) -> Case:
     """The same experiment as plain lists, all its chance laid out."""
     clients, epochs, slots = experiment.clients, experiment.epochs, experiment.slots_per_epoch
-    harvest = experiment.build("energy", "model").prepare(experiment.seed, clients, slots)
     significance = experiment.learning.significance
     battery, cost = experiment.battery, experiment.cost
     cutoff = each(battery.cutoff, clients)
@@ -164,7 +163,7 @@ def as_case(experiment: Experiment) -> Case:
         cutoff=cutoff,
         wake=[wake or low for wake, low in zip(each(battery.wake, clients), cutoff, strict=True)],
         starts_per_epoch=experiment.starts_per_epoch,
-        harvest=[[int(units) for units in row] for epoch in range(epochs) for row in harvest(epoch)],
+        harvest=literal_harvest(experiment),
         significant=[
             bernoulli(stream(experiment.seed, Purpose.SIGNIFICANCE, epoch), significance, (1, clients))[0].tolist()
             for epoch in range(epochs)

@@ -37,7 +37,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-CHARTS = ("f1-epochs", "f1-energy", "clients", "age", "energy", "share", "timeline", "ages", "mix")
+CHARTS = ("f1-epochs", "f1-energy", "clients", "age", "energy", "day", "outage", "share", "timeline", "ages", "mix")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for p in (0.4, 0.8):
                 where = folder / f"{policy}-{seed}-{p}"
                 given: dict[str, Any] = {"learning__mode": "train", "learning__eval_every": 2, "epochs": 8}
+                given |= {"slot_seconds": 1800.0, "unit_joules": 0.01}
                 live(where, policy__name=policy, seed=seed, energy__p=p, compute__strategy="stacked", **given)
     return write_report([folder], tmp_path_factory.mktemp("report")).page
 
@@ -142,7 +143,7 @@ def test_the_keyboard_reaches_everything_and_reads_values(browser: Any) -> None:
     body.send_keys(Keys.TAB)
     assert browser.switch_to.active_element.text == "Skip to the charts"
     reached = []
-    for _ in range(60):
+    for _ in range(80):
         browser.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(
             browser.execute_script("const e = document.activeElement; return e.id || e.name || e.getAttribute('class')")
@@ -158,6 +159,18 @@ def test_the_keyboard_reaches_everything_and_reads_values(browser: Any) -> None:
     assert tip.text.startswith("Epoch 7\n")
     chart.send_keys(Keys.ESCAPE)
     assert not tip.is_displayed()
+
+
+def test_energy_is_told_in_joules_and_watts_where_units_and_slots_have_them(browser: Any) -> None:
+    assert "A unit is 10 mJ." in browser.find_element(By.ID, "energy").text
+    title = browser.find_elements(By.CSS_SELECTOR, "#day svg.chart text.title")[1]
+    assert title.text.startswith("harvest (µW)")
+    assert "The run spans 5 days, so there is no course of a year." in browser.find_element(By.ID, "time-hints").text
+    browser.find_element(By.CSS_SELECTOR, 'input[name="course-day"][value="charge"]').click()
+    wait(browser, lambda: "state of charge (%)" in browser.find_element(By.ID, "day").get_attribute("textContent"))
+    client = browser.find_element(By.CSS_SELECTOR, "#timeline g.client")
+    client.send_keys(Keys.END)
+    assert "mJ" in browser.find_element(By.ID, "tip").text
 
 
 def test_a_checkbox_works_by_the_space_bar(browser: Any) -> None:

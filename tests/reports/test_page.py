@@ -11,6 +11,7 @@ from fallow.reports import write_report
 from fallow.reports.contents import MOST_DETAILED, gather
 from fallow.reports.page import SCRIPTS, build_page, embed
 from fallow.reports.runs import read_runs
+from fallow.runs.uses import USES
 from tests.reports.made_runs import live, make_up
 
 NASTY = "</script><img src=x onerror=alert(1)>&{{data}}"
@@ -63,6 +64,18 @@ def test_contents_of_a_grid(grid: Path) -> None:
     assert {"seed", "policy.name", "energy.p"} <= set(contents["differ"]["keys"])
     assert ["clients", "6"] in contents["common"]
     assert any(key == "versions.fallow" for key, _ in contents["common"])
+
+
+def test_uses_of_energy_are_those_that_any_run_has(tmp_path: Path) -> None:
+    plain, other = live(tmp_path / "runs" / "plain"), live(tmp_path / "runs" / "losing", seed=2)
+    summary = json.loads((other / "summary.json").read_text()) | {"leakage": 3, "consumed_listen": 0}
+    (other / "summary.json").write_text(json.dumps(summary))
+    contents = gather(*read_runs([tmp_path / "runs"]))
+    assert [use["name"] for use in contents["uses"]] == ["training", "sending", "leakage", "overflow", "still stored"]
+    first = json.loads((plain / "summary.json").read_text())
+    totals = contents["runs"][0]["totals"]
+    assert sum(totals[key] or 0 for key, _ in USES) == first["harvested"]
+    assert totals["leakage"] is None
 
 
 def test_the_page_asks_no_one_for_anything(grid: Path) -> None:

@@ -67,7 +67,7 @@ def test_reading_runs_loads_nothing_heavy() -> None:
 def test_settings_are_plain_data(foreign: Path) -> None:
     settings = read_settings(foreign)
     assert settings["clients"] == 12
-    assert settings["energy"] == {"model": "my_module:Sun", "p": 0.5}
+    assert settings["energy"] == {"model": "my_module:Sun", "correlation": 0.0, "mean": 0.0, "p": 0.5}
 
 
 def test_a_column_is_float64_and_an_empty_cell_is_nan(foreign: Path) -> None:

@@ -19,6 +19,7 @@ from fallow.experiment import Experiment
 from fallow.runs.execute import run as run_experiment
 from fallow.runs.reader import read_model
 from fallow.runs.run import Run
+from fallow.runs.uses import cumulate_uses
 from tests.cli.runner import invoke
 from tests.e2e.test_resume import begin
 from tests.reports.made_runs import make_up
@@ -127,6 +128,14 @@ def test_a_column_is_plotted_against_another(both: tuple[Run, Run]) -> None:
     assert line.get_xdata().tolist() == measured.energy_total.tolist()
     assert line.get_ydata().tolist() == measured.f1.tolist()
     assert (ax.get_xlabel(), ax.get_ylabel(), line.get_label()) == ("energy_total", "f1", "vaoi")
+
+
+def test_energy_by_use_is_stacked_up_to_the_harvest(both: tuple[Run, Run]) -> None:
+    run = both[0]
+    ax = run.plot("energy", Figure().add_subplot())
+    assert [area.get_label() for area in ax.collections] == list(cumulate_uses(run.epochs))
+    top = ax.collections[-1].get_paths()[0].get_extents().y1
+    assert top == run.epochs["harvested"].sum() == cumulate_uses(run.epochs).iloc[-1].sum()
 
 
 def test_a_plot_without_axes_makes_a_figure(both: tuple[Run, Run]) -> None:

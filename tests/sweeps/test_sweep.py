@@ -238,12 +238,19 @@ def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monk
     assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
 
 
+FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (
             ["sweep", "--grid", "energy.path=nope.csv,there.csv", "--set=energy.model=trace"],
             "The trace nope.csv",
+        ),
+        (
+            ["sweep", "--grid", "seed=0,1", "--set=energy.model=tests.oracle.harvest:Bursts", *FORECASTS],
+            "The policy needs a forecast of the energy model, and Bursts has none",
         ),
         (["sweep", "--grid", "data.name=npz:nope.npz,digits", "--set=learning.mode=train"], "nope.npz"),
         (["sweep", "--grid", "seed=0,1", "--grid", "seed=2,3"], "The axis seed is given twice"),

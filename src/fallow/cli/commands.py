@@ -37,18 +37,28 @@ COMMANDS: dict[str, Place] = {
     "bench": Place(
         "bench", "bench", "Run a policy or a rule in frozen scenarios, and compare it with every built-in one."
     ),
+    "plan": Place(
+        "plan", "plan", "Say what a device will do before it is built, and the battery and panel that it needs."
+    ),
     "paper": Place(
         "paper", "paper", "Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."
     ),
     "report": Place("report", "report", "Write report.html, one file that works offline, and figures as PDF and PNG."),
     "show": Place("show", "show", "Print what a run came to."),
     "list": Place(
-        "list", "list_names", "List policies, energy models, datasets, models, rules and trackers, with a line each."
+        "list",
+        "list_names",
+        "List policies, energy models, datasets, models, rules and trackers, with a line each; or devices, or radios.",
     ),
     "check": Place(
         "check",
         "check",
         "Check that a policy keeps its contract: shape, type, determinism, purity, limits, checkpoints.",
+    ),
+    "calibrate": Place(
+        "calibrate",
+        "calibrate",
+        "Measure what federated learning costs on this machine: seconds, bytes, and joules where they can be had.",
     ),
     "config": Place("config", "config", "Print a config with every setting, its default and what it means."),
     "data": Place("data", "data_app", "Fetch datasets, list them, and draw who has what."),

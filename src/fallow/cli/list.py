@@ -11,11 +11,12 @@ from fallow.experiment.catalogue import list_choices
 
 def list_names(
     kind: Annotated[
-        str | None, typer.Argument(help="One kind alone, such as policies or energy.", show_default=False)
+        str | None,
+        typer.Argument(help="One kind alone, such as policies, energy, devices or radios.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List policies, energy models, datasets, models, rules and trackers, with a line each."""
+    """List policies, energy models, datasets, models, rules and trackers, with a line each; or devices, or radios."""
     found = list_choices(kind)
     if as_json:
         print_json(found)

@@ -17,10 +17,18 @@ def report(
     target: Annotated[
         float | None, typer.Option(metavar="F1", help="Say what it took to reach an F1 score.", show_default=False)
     ] = None,
+    harvest: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file that a harvest was read from, to see batteries; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write report.html, one file that works offline, and figures as PDF and PNG."""
-    written = write_report(directories, out, target)
+    written = write_report(directories, out, target, harvest or ())
     _say_unfinished(written)
     if as_json:
         unfinished = [{"name": one.name, "done": one.done, "epochs": one.epochs} for one in written.unfinished]

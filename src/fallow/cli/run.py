@@ -8,6 +8,7 @@ import typer
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.show import as_table
 from fallow.experiment import Experiment
+from fallow.experiment.harvests import describe_energy
 from fallow.runs import execute
 from fallow.runs.layout import is_finished, next_free
 from fallow.runs.run import Run
@@ -36,6 +37,8 @@ def run(
     with words_aside(as_json):
         experiment = Experiment.read(config, setting or ())
         directory = out or next_free(Path("runs"), experiment.policy.name)
+        if found_in_source := describe_energy(experiment):
+            console.print(found_in_source, highlight=False, markup=False)
         found = execute.run(experiment, directory, overwrite=overwrite, workers=workers)
     _show(found, as_json=as_json)
 

@@ -1,12 +1,13 @@
 """How many training samples each client has: |D_i|."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.data.partitions.natural import Natural
+from fallow.energy.devices.classes import classes_in
 from fallow.errors import ConfigError
 from fallow.rng import Purpose, stream
 
@@ -114,3 +115,40 @@ def apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     left = total - int(whole.sum())
     whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
     return whole
+
+
+def sizes_by_class(table: Mapping[str, Any]) -> Sizes:
+    """Returns |D_i| as the settings say it, with what the classes of devices say in place of it.
+
+    Args:
+        table: Settings by section, with ``data`` and perhaps ``device``, the resolved classes.
+
+    Returns:
+        The setting `data.sizes` where no class says how many samples its clients have, or else a number for each
+        client.
+
+    Raises:
+        ConfigError: A class says nothing, and there is no number for it; or `data.sizes` says something too.
+
+    Examples:
+        >>> data = {"sizes": "equal", "samples_per_client": 30}
+        >>> sizes_by_class({"clients": 3, "data": data, "device": [{"share": 2, "samples": 9}, {"share": 1}]})
+        [9, 9, 30]
+    """
+    data, devices = table["data"], table.get("device") or ()
+    sizes: Sizes = data.get("sizes", "equal")  # runs of earlier versions have no sizes
+    if not any(one.get("samples") for one in devices):
+        return sizes
+    if sizes != "equal":
+        raise ConfigError(
+            "data.sizes can't be together with device classes that state their samples; remove one of them."
+        )
+    numbers = [one.get("samples") or data["samples_per_client"] for one in devices]
+    if 0 in numbers:
+        silent = devices[numbers.index(0)]["name"]
+        raise ConfigError(
+            f"The device class '{silent}' states no samples and others do; state them too, or data.samples_per_client "
+            "for those that don't."
+        )
+    members = classes_in(table)
+    return [] if members is None else np.array(numbers)[members].tolist()

@@ -80,8 +80,8 @@ class Correlated(Protocol):
     def correlated(self, correlation: float) -> EnergyModel:
         """Returns the model with shared weather; what a single client harvests has the same law as before.
 
-        In each slot each client takes the shared draw with probability √c, and its own otherwise. So the harvests of
-        two clients in a slot have the correlation c in a model without memory.
+        In each slot each client takes a shared draw with some probability, and its own otherwise, such that what two
+        clients meet in a slot has the correlation c: their harvests, or the states behind them in a model with memory.
 
         Args:
             correlation: c, from 0 to 1.
@@ -98,6 +98,19 @@ class Averaged(Protocol):
 
         Args:
             clients: N.
+        """
+        ...
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A model that reads something, and can say what it found there before a run begins."""
+
+    def describe(self) -> object:
+        """Returns what was found; its text is a line for the user.
+
+        Raises:
+            FallowError: What it reads can't be used.
         """
         ...
 

@@ -10,6 +10,8 @@ from pydantic import Field
 
 from fallow.arrays import per_client
 from fallow.energy.base import CELLS_AT_ONCE, Harvest, Units
+from fallow.energy.outlook import EpochForecast, steady_forecast
+from fallow.energy.weather import SharedSky
 from fallow.errors import ConfigError
 from fallow.rng import Purpose, bernoulli, stream
 
@@ -86,3 +88,25 @@ class Bernoulli:
                 "above 1; lower energy.mean, or choose another energy model."
             )
         return replace(self, p=float(scaled) if scaled.ndim == 0 else tuple(scaled.tolist()))
+
+    def under(self, goodness: NDArray[np.float64]) -> Units:
+        """Returns whether shared weather brings a unit, shape (rows, 1), or (rows, N) with a p for each client, bool.
+
+        Args:
+            goodness: Uniform on [0, 1), shape (rows,), float64.
+        """
+        brings: NDArray[np.bool_] = goodness[:, None] >= 1 - np.atleast_1d(np.asarray(self.p, dtype=np.float64))
+        return brings
+
+    def correlated(self, correlation: float) -> SharedSky:
+        """Returns the model with shared weather.
+
+        Args:
+            correlation: c, from 0 to 1.
+        """
+        return SharedSky(self, correlation)
+
+    def prepare_forecast(self, seed: int, clients: int, slots_per_epoch: int) -> EpochForecast:
+        """Returns the forecast: the mean. The arguments are those of `Forecasting.prepare_forecast`."""
+        p = self.mean(clients)
+        return steady_forecast(p, p * (1 - p), clients, slots_per_epoch)

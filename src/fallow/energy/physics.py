@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
+from fallow.energy.devices.classes import over_clients
 
 Whole = NDArray[np.int32]
 Real = NDArray[np.float64]
@@ -164,10 +165,11 @@ class Physics:
 
         Examples:
             >>> from fallow.experiment import Experiment
-            >>> physics = Physics.of_settings(Experiment(clients=20).table(), probes=True, ideal=False)
-            >>> physics.clients, physics.transmit_cost[:3]
-            (20, array([1, 1, 1], dtype=int32))
+            >>> physics = Physics.of_settings(Experiment(clients=3, policy="fedavg").table(), probes=True, ideal=False)
+            >>> physics.clients, physics.transmit_cost
+            (3, array([1, 1, 1], dtype=int32))
         """
+        table = over_clients(table)
         given: dict[str, Any] = {}
         for section, names in SETTINGS.items():
             for setting, name in names.items():

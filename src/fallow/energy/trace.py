@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.energy.base import MOST_UNITS, Harvest, Units
+from fallow.energy.outlook import EpochForecast
+from fallow.energy.scaled_trace import ScaledTrace, exact_forecast, running_sums
 from fallow.errors import TraceError
 
 NO_PATH = "…"
@@ -50,15 +52,8 @@ class Trace:
         Raises:
             TraceError: The file can't be read, a cell is wrong, or there is not one column for each client.
         """
-        if self.path == NO_PATH:
-            raise TraceError("The trace has no file yet; set energy.path to a CSV file of units per slot.")
-        table = read_trace(Path(self.path))
+        table = self.read(clients)
         length, columns = table.shape
-        if columns not in (1, clients):
-            raise TraceError(
-                f"{self.path} has {columns} columns for {clients} clients; it needs one column for each client, or "
-                "one for all."
-            )
         nothing = np.zeros(columns, dtype=table.dtype)
 
         def harvest(epoch: int) -> Iterator[Units]:
@@ -67,6 +62,49 @@ class Trace:
                 yield np.broadcast_to(row, clients)
 
         return harvest
+
+    def mean(self, clients: int) -> NDArray[np.float64]:
+        """Returns the mean of each client over the whole trace, whatever follows its end, shape (N,), float64.
+
+        Args:
+            clients: N.
+
+        Raises:
+            TraceError: The file can't be used.
+        """
+        return np.broadcast_to(self.read(clients).mean(axis=0), clients)
+
+    def with_mean(self, mean: float) -> ScaledTrace:
+        """Returns the trace times a factor, fractions carried from its first slot on.
+
+        Args:
+            mean: Units a slot, over all clients and the whole trace.
+        """
+        return ScaledTrace(self, mean)
+
+    def prepare_forecast(self, seed: int, clients: int, slots_per_epoch: int) -> EpochForecast:
+        """Returns the forecast, which is exact. The arguments are those of `Forecasting.prepare_forecast`."""
+        return exact_forecast(running_sums(self.read(clients), repeats=self.end == "repeat"), clients, slots_per_epoch)
+
+    def read(self, clients: int) -> NDArray[np.int32]:
+        """Returns the units in the file, shape (slots, N) or, where one column serves all, (slots, 1), int32.
+
+        Args:
+            clients: N.
+
+        Raises:
+            TraceError: The file can't be read, a cell is wrong, or there is not one column for each client.
+        """
+        if self.path == NO_PATH:
+            raise TraceError("The trace has no file yet; set energy.path to a CSV file of units per slot.")
+        table = read_trace(Path(self.path))
+        columns = table.shape[1]
+        if columns not in (1, clients):
+            raise TraceError(
+                f"{self.path} has {columns} columns for {clients} clients; it needs one column for each client, or "
+                "one for all."
+            )
+        return table
 
 
 def read_trace(path: Path) -> NDArray[np.int32]:

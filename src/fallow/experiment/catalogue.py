@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, get_args, get_origin, get_type_hints
 
+from fallow.energy.devices import describe_profile, describe_radio, list_profiles, list_radios
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES
 from fallow.plugins.installed import installed, package_of
@@ -16,7 +17,8 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
 
     Args:
         kind: The only kind to list, by the end of its entry points' group: "policies", "energy", "data", "partitions",
-            "models", "aggregation", "staleness" or "trackers"; None lists all.
+            "models", "objectives", "aggregation", "staleness" or "trackers"; or "devices" or "radios", each figure with
+            its source; None lists all but these two.
 
     Returns:
         By setting, as in ``policy.name``: a line for each name; of a policy it also says what the policy needs. Classes
@@ -33,7 +35,9 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
     """
     tables = {choice.group: (f"{choice.section}.{choice.field}", choice.table) for choice in CHOICES}
     tables["fallow.trackers"] = ("output.trackers", TRACKERS)
-    kinds = [group.removeprefix("fallow.") for group in tables]
+    kinds = [*(group.removeprefix("fallow.") for group in tables), *PHYSICAL]
+    if kind in PHYSICAL:
+        return PHYSICAL[kind]()
     if kind is not None and kind not in kinds:
         raise ConfigError(f"There is no kind '{kind}' to list{did_you_mean(kind, kinds)}")
     return {
@@ -41,6 +45,18 @@ def list_choices(kind: str | None = None) -> dict[str, dict[str, str]]:
         for group, (setting, table) in tables.items()
         if kind is None or group == f"fallow.{kind}"
     }
+
+
+def _list_devices() -> dict[str, dict[str, str]]:
+    return {"device.profile": {name: describe_profile(profile) for name, profile in list_profiles().items()}}
+
+
+def _list_radios() -> dict[str, dict[str, str]]:
+    return {"device.radio": {name: describe_radio(radio) for name, radio in list_radios().items()}}
+
+
+PHYSICAL = {"devices": _list_devices, "radios": _list_radios}
+"""What is no class but figures in joules: the profiles of devices, and radios."""
 
 
 def _lines(group: str, table: Mapping[str, type]) -> dict[str, str]:

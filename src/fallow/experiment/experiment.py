@@ -5,15 +5,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from fallow.data.sizes import check_sizes
-from fallow.energy import Harvest, Physics, Scale, check_batteries, check_reserve, prepare_harvest
+from fallow.energy import EpochForecast, Harvest, Physics, Scale
+from fallow.energy.devices.classes import assign_classes
 from fallow.errors import ConfigError
+from fallow.experiment.checks import check_together
 from fallow.experiment.choices import build_choices
-from fallow.experiment.given import section_table
+from fallow.experiment.devices import DeviceClass, device_table, listed
+from fallow.experiment.given import changed_settings, section_table
+from fallow.experiment.harvests import forecast_of, harvest_of
+from fallow.experiment.resolution import resolve_devices
 from fallow.experiment.sections import (
+    MOST_CLIENTS,
     SECTIONS,
     Aggregation,
     Battery,
@@ -31,17 +38,9 @@ from fallow.experiment.sections import (
 from fallow.experiment.settings import override, put, read_settings
 from fallow.learning.options import SGD, STRICT, Compute
 from fallow.plugins.nested import plain, thawed
-from fallow.plugins.objects import changed_options
 from fallow.plugins.validation import sentence
-from fallow.policies import AnyPolicy, Reserve, Reserving, needs_of
+from fallow.policies import AnyPolicy, Reserving, needs_of
 from fallow.rng import MAX_SEED
-from fallow.trackers import build_trackers
-
-MOST_SLOTS = 2**31 - 1
-"""Most slots of a run, because slots are counted in 32 bits."""
-
-MOST_CLIENTS = 10**8
-"""Most clients of a run. The batteries and counters of so many take ten gigabytes."""
 
 
 class Experiment(BaseModel):
@@ -85,8 +84,10 @@ class Experiment(BaseModel):
     staleness: Staleness = Staleness()
     compute: Compute = Compute()
     output: Output = Output()
+    device: tuple[DeviceClass, ...] = Field((), description="classes of devices: [[device]] in TOML")
 
     def __init__(self, **settings: Any) -> None:
+        devices = settings.pop("device", ())
         table = {key: plain(section_table(key, value)) for key, value in settings.items()}
         for section, cls in SECTIONS.items():
             given = table.get(section, {})
@@ -97,7 +98,9 @@ class Experiment(BaseModel):
             super().__init__(**table)
         except ValidationError as error:
             raise ConfigError(sentence(error, model=type(self))) from None
-        self._check()
+        if listed(devices):  # they need the other settings, which are checked by now
+            super().__init__(**table, device=resolve_devices(self, listed(devices)))
+        check_together(self)
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> "Experiment":
@@ -163,25 +166,13 @@ class Experiment(BaseModel):
         for name, section in self:
             if isinstance(section, Choosing):
                 table[name] |= {key: value for key, value in section.options.items() if value is not None}
-        return table
+        del table["device"]  # where there are none: TOML could not add [[device]] to an empty list
+        return table | ({"device": [device_table(device) for device in self.device]} if self.device else {})
 
     @property
     def given(self) -> dict[str, Any]:
         """The settings that differ from the defaults, by section: ``Experiment(**experiment.given) == experiment``."""
-        given: dict[str, Any] = {}
-        for name, value in self:
-            if not isinstance(value, BaseModel):
-                changed = {} if value == type(self).model_fields[name].default else {name: value}
-                given |= changed
-                continue
-            section = {key: getattr(value, key) for key in value.model_fields_set - {"parts"}}
-            section = {key: held for key, held in section.items() if held != type(value).model_fields[key].default}
-            parts = value.parts.values() if isinstance(value, Choosing) else ()
-            for part in parts:
-                section |= changed_options(part)
-            if section:
-                given[name] = section
-        return given
+        return changed_settings(self)
 
     def replace(self, **changes: Any) -> "Experiment":
         """Returns a copy of the experiment with some settings changed.
@@ -229,7 +220,18 @@ class Experiment(BaseModel):
             ConfigError: A list has not one number for each client.
         """
         needs = needs_of(policy)
-        return Physics.of_settings(self.model_dump(), probes=needs.probes, ideal=needs.ideal)
+        return Physics.of_settings(self.table(), probes=needs.probes, ideal=needs.ideal)
+
+    @property
+    def device_classes(self) -> NDArray[np.intp] | None:
+        """The class of each client, as its place in `device`, shape (N,), intp; None where there are no classes.
+
+        Examples:
+            >>> devices = [{"name": "small", "share": 1, "capacity": 20}, {"name": "large", "share": 2, "capacity": 99}]
+            >>> Experiment(clients=6, policy={"k": 2}, device=devices).device_classes.tolist()
+            [0, 0, 1, 1, 1, 1]
+        """
+        return assign_classes([one.share for one in self.device], self.clients) if self.device else None
 
     @property
     def scale(self) -> Scale:
@@ -242,43 +244,17 @@ class Experiment(BaseModel):
         Raises:
             FallowError: The energy model can't be used as it is.
         """
-        return prepare_harvest(
-            self.build("energy", "model"),
-            seed=self.seed,
-            clients=self.clients,
-            slots_per_epoch=self.slots_per_epoch,
-            scale=self.scale,
-            correlation=self.energy.correlation,
-            mean=self.energy.mean,
-        )
+        return harvest_of(self)
+
+    def build_forecast(self) -> EpochForecast:
+        """Returns what the energy model itself expects of the harvest.
+
+        Raises:
+            FallowError: The energy model has no forecast, or can't be used as it is.
+        """
+        return forecast_of(self)
 
     def __repr__(self) -> str:
         return f"Experiment({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
 
-    def __str__(self) -> str:
-        return repr(self)
-
-    def _check(self) -> None:
-        """Raises `ConfigError` for settings that are valid one by one but can't be run together."""
-        build_trackers(self.output.trackers)
-        policy = self.build("policy")
-        physics = self.build_physics(policy)
-        if isinstance(policy, Reserve | Reserving):
-            check_reserve(physics)
-        k = self.policy.options.get("k", 0)
-        if isinstance(k, int) and k > self.clients:
-            raise ConfigError(
-                f"policy.k = {k} is more than clients = {self.clients}; set policy.k to at most {self.clients}."
-            )
-        check_sizes(self.data.sizes, self.clients, self.data.samples_per_client, self.build("data", "partition"))
-        check_batteries(physics, self.cost.probe)
-        if self.epochs * self.slots_per_epoch + _longest(physics) > MOST_SLOTS:
-            raise ConfigError(
-                f"epochs × slots_per_epoch = {self.epochs * self.slots_per_epoch} slots are too many; a run has at "
-                f"most {MOST_SLOTS}."
-            )
-
-
-def _longest(physics: Physics) -> int:
-    """Returns the slots of the longest training with its upload: so far beyond the run's end may one of them reach."""
-    return int(physics.train_slots.max()) + int(physics.transmit_slots.max())
+    __str__ = __repr__

@@ -1,15 +1,17 @@
 """What Python gives for the sections of an experiment, as the tables that TOML would hold."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from fallow.energy.mix import names_in
 from fallow.errors import ConfigError
 from fallow.experiment.choices import CHOICES, as_table
 from fallow.experiment.sections import SECTIONS, Choosing
-from fallow.plugins.objects import known_only_here
+from fallow.plugins.objects import changed_options, known_only_here
 from fallow.trackers import tracker_name
 
 if TYPE_CHECKING:
@@ -39,6 +41,31 @@ def section_table(key: str, value: Any) -> Any:
     return as_table(key, value) if key in SECTIONS else value
 
 
+def changed_settings(experiment: "Experiment") -> dict[str, Any]:
+    """Returns the settings that differ from the defaults, by section; of classes of devices, what the user stated.
+
+    Args:
+        experiment: What is asked about.
+    """
+    given: dict[str, Any] = {}
+    for name, value in experiment:
+        if name == "device":
+            given |= {"device": [deepcopy(device.stated) for device in value]} if value else {}
+            continue
+        if not isinstance(value, BaseModel):
+            changed = {} if value == type(experiment).model_fields[name].default else {name: value}
+            given |= changed
+            continue
+        own = {key: held for key, held in value if key in value.model_fields_set and key != "parts"}
+        section = {key: held for key, held in own.items() if held != type(value).model_fields[key].default}
+        parts = value.parts.values() if isinstance(value, Choosing) else ()
+        for part in parts:
+            section |= changed_options(part)
+        if section:
+            given[name] = section
+    return given
+
+
 def bound_to_process(experiment: "Experiment") -> str | None:
     """Returns the first class or function of an experiment that only this process knows; None if there is none.
 
@@ -57,6 +84,9 @@ def bound_to_process(experiment: "Experiment") -> str | None:
         True
     """
     chosen = [getattr(getattr(experiment, choice.section), choice.field) for choice in CHOICES]
+    for energy in (experiment.energy, *(device.energy for device in experiment.device)):
+        if energy is not None:
+            chosen += names_in(energy.model, energy.options)
     return next((name for name in (*chosen, *experiment.output.trackers) if known_only_here(name)), None)
 
 

@@ -16,6 +16,9 @@ from fallow.plugins.options import option_values
 from fallow.policies import POLICIES
 from fallow.trackers import TRACKERS
 
+MOST_CLIENTS = 10**8
+"""Most clients of a run. The batteries and counters of so many take ten gigabytes."""
+
 Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
 Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
 Efficiency = Annotated[float, Field(gt=0, le=1)]

@@ -1,10 +1,12 @@
 """Tables of settings before they are an experiment: read from TOML, changed by ``key=value``."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fallow.errors import ConfigError
+from fallow.plugins.wording import did_you_mean
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:
@@ -53,18 +55,41 @@ def put(settings: dict[str, Any], path: str, value: Any) -> None:
 
     Args:
         settings: Settings by section.
-        path: As in ``energy.p``.
+        path: As in ``energy.p``; one of several tables by its place or its name, as in ``device.0.share``.
         value: The new value.
 
     Raises:
         ConfigError: A part of the path is no section.
+
+    Examples:
+        >>> settings = {"device": [{"name": "node", "share": 1}]}
+        >>> put(settings, "device.node.share", 3)
+        >>> settings
+        {'device': [{'name': 'node', 'share': 3}]}
     """
     *sections, key = [part.strip() for part in path.split(".")]
+    here: Any = settings
     for section in sections:
-        settings = settings.setdefault(section, {})
-        if not isinstance(settings, dict):
+        if isinstance(here, list | tuple) and here:
+            here = _one_of(here, section, path)
+        elif isinstance(here, dict):
+            here = here.setdefault(section, {})
+        if not isinstance(here, dict | list | tuple):
             raise ConfigError(f"'{path}' can't be set: '{section}' is not a section.")
-    settings[key] = value
+    if not isinstance(here, dict):
+        raise ConfigError(f"'{path}' can't be set: name one of the tables, as in {'.'.join(sections)}.0.{key}.")
+    here[key] = value
+
+
+def _one_of(tables: Sequence[Any], which: str, path: str) -> Any:
+    """Returns one of several tables, by its place or by what its keys `name` or `profile` say."""
+    names = [str(table.get("name") or table.get("profile", "")) if isinstance(table, dict) else "" for table in tables]
+    if which in names:
+        return tables[names.index(which)]
+    if which.isdigit() and int(which) < len(tables):
+        return tables[int(which)]
+    valid = [name or str(place) for place, name in enumerate(names)]
+    raise ConfigError(f"'{path}' can't be set: there is no '{which}'{did_you_mean(which, valid)}")
 
 
 def value_of(text: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import tomli_w
 
 from fallow.experiment.choices import choices_in
+from fallow.experiment.devices import DeviceClass
 from fallow.experiment.experiment import Experiment
 from fallow.experiment.sections import SECTIONS
 from fallow.plugins.nested import thawed
@@ -27,6 +28,9 @@ def annotated_toml(**chosen: str) -> str:
     """
     lines: list[str] = []
     for name, field in Experiment.model_fields.items():
+        if name == "device":
+            lines += ["", *_device_lines()]
+            continue
         if name not in SECTIONS:
             lines += _setting(name, field.default, field.description)
             continue
@@ -43,6 +47,13 @@ def annotated_toml(**chosen: str) -> str:
                 if option not in section_fields:
                     lines += _setting(option, "…" if default is MISSING else default, description)
     return "\n".join(lines) + "\n"
+
+
+def _device_lines() -> list[str]:
+    """Returns a class of devices as comments: there is none by default."""
+    fields = [(name, field) for name, field in DeviceClass.model_fields.items() if name != "stated"]
+    described = [f"# {name} = …  # {field.description}" for name, field in fields]
+    return ["# a class of devices; there may be several, and each key may be left out", "# [[device]]", *described]
 
 
 def _setting(name: str, default: Any, description: str | None) -> list[str]:

@@ -10,6 +10,7 @@ from flwr.serverapp import Grid, ServerApp
 from numpy.typing import NDArray
 
 from fallow.data import Dataset
+from fallow.energy.devices import training_steps
 from fallow.errors import ConfigError, NodeError
 from fallow.experiment import Experiment
 from fallow.flower.batteries import Battery, Emulated, WallClock
@@ -38,7 +39,8 @@ class _Parts:
         self.test = _samples(dataset, dataset.x_test, dataset.y_test)
         self.shards = split(self.experiment, dataset)
         self.policy = self.experiment.build("policy")
-        self.steps = self.experiment.build_physics(self.policy).train_slots
+        train_slots = self.experiment.build_physics(self.policy).train_slots
+        self.steps = training_steps(self.experiment.table(), train_slots)
         self._batteries: dict[int, Emulated] = {}
 
     def battery(self, number: int) -> Emulated:

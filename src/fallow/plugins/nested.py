@@ -1,6 +1,7 @@
 """Nested tables of settings: made plain, made ready for TOML, made flat."""
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import PurePath
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Returns a value as a config holds it: lists and arrays as tuples, NumPy numbers as Python numbers, paths as text.
+    """Returns a value as a config holds it: lists as tuples, NumPy numbers as Python numbers, paths and dates as text.
 
     Args:
         value: A setting, or a table of settings.
@@ -23,6 +24,8 @@ def plain(value: Any) -> Any:
         return tuple(plain(item) for item in value)
     if isinstance(value, PurePath):
         return str(value)
+    if isinstance(value, date):  # a datetime too: TOML has both, and a time of day says its offset
+        return value.isoformat()
     return {key: plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
@@ -56,6 +59,28 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in table.items():
         flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
     return flat
+
+
+def by_name(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns flat settings in which the settings of tables that have names, as [[device]] has, are keys of their own.
+
+    Args:
+        flat: Settings by dotted keys, in which a value may be a list of tables.
+
+    Examples:
+        >>> by_name({"seed": 1, "device": [{"name": "node", "train": 3, "origin": "estimated"}]})
+        {'seed': 1, 'device.node.train': 3}
+    """
+    spelled: dict[str, Any] = {}
+    for key, value in flat.items():
+        tables = value if isinstance(value, list | tuple) else ()
+        if not tables or not all(isinstance(table, Mapping) and "name" in table for table in tables):
+            spelled[key] = value
+            continue
+        for table in tables:
+            own = {option: held for option, held in table.items() if option not in ("name", "origin")}
+            spelled |= flatten(own, f"{key}.{table['name']}.")
+    return spelled
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:

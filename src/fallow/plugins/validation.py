@@ -38,7 +38,7 @@ def sentence(error: ValidationError, *, model: type[BaseModel] | None = None, se
     detail = next((d for d in details if not isinstance(d["input"], tuple)), details[0])
     parts = [part for part in detail["loc"] if _names_something(part, model)]
     if detail["type"] == "extra_forbidden":
-        path = ".".join(str(part) for part in detail["loc"])
+        path = ".".join(str(part) for part in ((setting, *detail["loc"]) if setting else detail["loc"]))
         return f"There is no setting '{path}'{did_you_mean(str(detail['loc'][-1]), _siblings(model, detail['loc']))}"
     name = setting
     for part in parts:

@@ -215,6 +215,11 @@ def _known(world: np.random.Generator, needs: Needs, epoch: int, clients: int) -
         data_size=frozen_copy(world.integers(1, 400, clients)) if needs.data_size else None,
         mean_harvest=frozen_copy(world.random(clients) * (world.random(clients) < 0.8)) if needs.mean_harvest else None,
         forecast=frozen_copy(world.exponential(3, (clients, needs.forecast_epochs))) if needs.forecast_epochs else None,
+        forecast_error=(
+            frozen_copy(world.exponential(1, (clients, needs.forecast_epochs)))
+            if needs.forecast_epochs and needs.forecast_by == "model"
+            else None
+        ),
         label_mix=frozen_copy(world.dirichlet(np.ones(CLASSES), clients)) if needs.label_mix else None,
         moments=frozen_copy(moments) if needs.moments else None,
         **participation,

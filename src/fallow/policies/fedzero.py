@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fallow.policies.base import EpochView, Mask, Needs
-from fallow.policies.needs import MOST_ERROR
+from fallow.policies.needs import MOST_ERROR, ForecastBy
 from fallow.policies.scoring import Floats, best, future_harvest, idle, statistical_utility, update_cost
 from fallow.policies.vaoi import K
 
@@ -39,7 +39,8 @@ class FedZero:
         alpha: α: a resting client is released with probability min(α / (part_i − ω), 1).
         exclusion: Which share of the clients that delivered last rests, those with the least utility; 1 is all.
         forecast_epochs: The longest horizon, in epochs.
-        forecast_error: The relative error of the forecast; 0 knows the future.
+        forecast_error: The relative error of a forecast by the truth; 0 knows the future.
+        forecast_by: "truth": the true future times an error; "model": what the energy model expects.
 
     Examples:
         >>> from fallow.policies.check import check_policy
@@ -54,8 +55,11 @@ class FedZero:
     ] = 1.0
     forecast_epochs: Annotated[int, Field(ge=1, le=1000, description="longest horizon, in epochs")] = 4
     forecast_error: Annotated[
-        float, Field(ge=0, le=MOST_ERROR, description="relative error of the forecast; 0 knows the future")
+        float, Field(ge=0, le=MOST_ERROR, description="relative error of a forecast by the truth; 0 knows the future")
     ] = 0.2
+    forecast_by: Annotated[
+        ForecastBy, Field(description="the true future times an error, or what the energy model itself expects")
+    ] = "truth"
 
     @property
     def needs(self) -> Needs:
@@ -65,7 +69,8 @@ class FedZero:
             data_size=True,
             participation=True,
             forecast_epochs=self.forecast_epochs,
-            forecast_error=self.forecast_error,
+            forecast_error=self.forecast_error if self.forecast_by == "truth" else 0.0,
+            forecast_by=self.forecast_by,
         )
 
     def init(self, clients: int) -> Blocklist:

@@ -10,6 +10,10 @@ from fallow.plugins.wording import in_words
 Distance = Literal["none", "features", "parameters"]
 """What a policy compares of two models: nothing, features of the client's data (Eq. 5), or all parameters (Eq. 2)."""
 
+ForecastBy = Literal["truth", "model"]
+"""Where a forecast comes from: the true future with an error of the policy's choice, or what the energy model itself
+expects, with the error that it states."""
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -26,7 +30,10 @@ class Needs:
         participation: Whether it reads how often and when each client was selected and delivered, and how late.
         mean_harvest: Whether it reads each client's mean harvest so far.
         forecast_epochs: For how many epochs, from this one on, it reads a forecast of each client's harvest.
-        forecast_error: The relative error of that forecast: the deviation of its logarithm; 0 knows the future.
+        forecast_error: The relative error of that forecast: the deviation of its logarithm; 0 knows the future. Only
+            for a forecast by the truth.
+        forecast_by: "truth": the true future times an error; "model": what the energy model expects, which is told with
+            its root mean square error.
         label_mix: Whether it reads the shares of the classes in each client's data. That breaks the privacy that
             federated learning promises.
         moments: Whether it reads h_i, the mean feature over each client's last training.
@@ -45,6 +52,7 @@ class Needs:
     mean_harvest: bool = False
     forecast_epochs: int = 0
     forecast_error: float = 0.0
+    forecast_by: ForecastBy = "truth"
     label_mix: bool = False
     moments: bool = False
 
@@ -60,6 +68,17 @@ class Needs:
         if not 0 <= self.forecast_error <= MOST_ERROR:
             raise PolicyError(
                 f"The policy needs a forecast with the error {self.forecast_error}; it must be 0 to {MOST_ERROR:g}."
+            )
+
+        if self.forecast_by not in get_args(ForecastBy):
+            raise PolicyError(
+                f"The policy needs a forecast by {self.forecast_by!r}; it can be one of "
+                f"{', '.join(get_args(ForecastBy))}."
+            )
+        if self.forecast_by == "model" and self.forecast_error:
+            raise PolicyError(
+                f"The policy needs a forecast by the model with the error {self.forecast_error}, and a model states "
+                "its own error; leave forecast_error at 0."
             )
 
     @property
@@ -79,7 +98,8 @@ class Needs:
         words = [f"distance of {self.distance}"] if self.distance != "none" else []
         words += [field.name.replace("_", " ") for field in fields(self) if getattr(self, field.name) is True]
         if self.forecast_epochs:
-            words.append(f"forecast of {self.forecast_epochs} epochs")
+            by = " by the energy model" if self.forecast_by == "model" else ""
+            words.append(f"forecast of {self.forecast_epochs} epochs{by}")
         return ", ".join(words).replace("label mix", "label mix (breaks privacy)") or "batteries"
 
 

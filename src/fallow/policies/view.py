@@ -29,6 +29,7 @@ class Known:
         last_staleness: See `EpochView.last_staleness`.
         mean_harvest: See `EpochView.mean_harvest`.
         forecast: See `EpochView.forecast`.
+        forecast_error: See `EpochView.forecast_error`.
         label_mix: See `EpochView.label_mix`.
         moments: See `EpochView.moments`.
     """
@@ -43,6 +44,7 @@ class Known:
     last_staleness: NDArray[np.int32] | None = None
     mean_harvest: NDArray[np.float64] | None = None
     forecast: NDArray[np.float64] | None = None
+    forecast_error: NDArray[np.float64] | None = None
     label_mix: NDArray[np.float64] | None = None
     moments: NDArray[np.float32] | None = None
 
@@ -149,6 +151,14 @@ class EpochView:
         that follow.
         """
         return _declared(self.known.forecast, "forecast", "forecast_epochs")
+
+    @property
+    def forecast_error(self) -> NDArray[np.float64]:
+        """The root mean square error of each number of `forecast`, in units, shape (N, H), float64.
+
+        The energy model states it. A forecast by the truth has the relative error that the policy declared.
+        """
+        return _declared(self.known.forecast_error, "forecast_error", 'forecast_epochs and forecast_by="model"')
 
     @property
     def label_mix(self) -> NDArray[np.float64]:

@@ -1,17 +1,16 @@
 """What the page shows, as JSON takes it."""
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fallow.errors import FallowError
 from fallow.plugins.nested import flatten
-from fallow.reports.activity import ACTS, read_events, uploads_per_client
-from fallow.reports.ages import age_map
+from fallow.reports.activity import read_events, uploads_per_client
+from fallow.reports.classes import read_classes, read_outage
 from fallow.reports.clients import read_ranked_accuracy
+from fallow.reports.days import Course, clock_of, day_course, year_course
+from fallow.reports.details import detail, matrix
 from fallow.reports.differences import (
     Place,
     order_lines,
@@ -22,17 +21,27 @@ from fallow.reports.differences import (
     title,
     varying,
 )
+from fallow.reports.harvests import Files, scale_of
 from fallow.reports.labels import mix_key, read_label_mix
 from fallow.reports.runs import ReportedRun, Unfinished
 from fallow.reports.series import MOST_POINTS, age_series, as_numbers, score_series, thin
-from fallow.reports.timeline import choose_clients, choose_window, make_window, most_epochs
+from fallow.reports.timeline import NO_FILES
+from fallow.reports.uses import uses_of
 from fallow.runs.reader import TOTALS
 from fallow.runs.target import first_reached
+from fallow.runs.uses import USES
 
 MOST_DETAILED = 12
 """Runs that are shown slot by slot and client by client."""
 
-TOTALS_SHOWN = (*TOTALS, "harvested", "stored", "mean_age_selected", "mean_age_delivered", "jain_index_uploads")
+TOTALS_SHOWN = (
+    *TOTALS,
+    *(key for key, _ in USES if key not in TOTALS),
+    "harvested",
+    "mean_age_selected",
+    "mean_age_delivered",
+    "jain_index_uploads",
+)
 LEARNT_SHOWN = (
     *("f1", "best_f1", "client_accuracy_mean", "client_accuracy_worst_tenth", "client_accuracy_sd"),
     "jain_index_accuracy",
@@ -40,7 +49,10 @@ LEARNT_SHOWN = (
 
 
 def gather(
-    runs: Sequence[ReportedRun], unfinished: Sequence[Unfinished], target: float | None = None
+    runs: Sequence[ReportedRun],
+    unfinished: Sequence[Unfinished],
+    target: float | None = None,
+    files: Files = NO_FILES,
 ) -> dict[str, Any]:
     """Returns everything that the page needs. Equal runs give equal contents.
 
@@ -48,6 +60,7 @@ def gather(
         runs: The finished runs.
         unfinished: The other runs, which are only named.
         target: The F1 score to say of each run when it reached it; None: of none.
+        files: What a harvest may be read from.
     """
     runs, places = _in_order(runs)
     detailed = choose_detailed(places)
@@ -55,21 +68,22 @@ def gather(
     mix_number: dict[str, int] = {}
     shown = []
     for number, (run, place) in enumerate(zip(runs, places, strict=True)):
-        entry = _entry(run, place)
+        entry = _entry(run, place) | {"time": _time(run, files, replay=number in detailed)}
         if target is not None:
             entry["reached"] = _reached(run, target)
         if number in detailed:
             key = mix_key(run)
             if key not in mixes:
                 mix_number[key] = len(mixes)
-                mixes[key] = _matrix(read_label_mix(run))
-            entry["detail"] = _detail(run) | {"mix": mix_number[key]}
+                mixes[key] = matrix(read_label_mix(run))
+            entry["detail"] = detail(run, files) | {"mix": mix_number[key]}
         shown.append(entry)
     settings = [_described(run) for run in runs]
     differ = varying(settings)
     return {
         "runs": shown,
         "target": target,
+        "uses": [{"key": key, "name": name} for key, name in uses_of(runs)],
         "lines": order_lines(place.line for place in places),
         "panels": order_panels(places),
         "filters": [
@@ -125,6 +139,10 @@ def _entry(run: ReportedRun, place: Place) -> dict[str, Any]:
         "age": age_series(run),
         "score": score_series(run),
         "uploads": _sorted_uploads(run),
+        "outage": _ranked_outage(run),
+        "classes": _classes(run),
+        "seconds": scale_of(run).slot_seconds,
+        "joules": scale_of(run).unit_joules,
         "accuracy": _ranked_accuracy(run),
     }
 
@@ -154,44 +172,56 @@ def _sorted_uploads(run: ReportedRun) -> dict[str, Any] | None:
     return {"rank": as_numbers(kept + 1), "count": as_numbers(ranked[kept])}
 
 
-def _detail(run: ReportedRun) -> dict[str, Any]:
-    if not run.has_events:
-        return {"ages": None, "window": None, "why": "This run kept no events (output.events = false)."}
-    clients, epochs = run.settings["clients"], len(run.epochs["stored"])
-    values, exact = age_map(run)
-    ages = {"map": _matrix(values), "exact": exact}
-    limit = most_epochs(run)
-    if limit < 1:
-        return {"ages": ages, "window": None, "why": f"A timeline is not drawn for as many as {clients:,} clients."}
-    starts = read_events(run, ("start",))
-    window = choose_window(starts, epochs, limit)
-    shown = choose_clients(starts, window, clients)
-    try:
-        made = make_window(run, read_events(run, ACTS, window[1]), window, shown)
-    except (FallowError, KeyError, TypeError, ValueError) as error:  # a config that somebody has edited
-        return {"ages": ages, "window": None, "why": f"A timeline can't be drawn: {error}"}
+def _ranked_outage(run: ReportedRun) -> dict[str, Any] | None:
+    """Returns the outage of each client, the worst first, thinned; None where it was not counted."""
+    outage = read_outage(run)
+    if outage is None or not outage.size:
+        return None
+    ranked = np.sort(outage)[::-1]
+    kept = thin(len(ranked))
+    return {"rank": as_numbers(kept + 1), "share": as_numbers(ranked[kept])}
+
+
+def _classes(run: ReportedRun) -> dict[str, Any] | None:
+    """Returns the device classes of a run over its epochs, thinned; None where all clients are alike."""
+    courses = read_classes(run)
+    if not courses:
+        return None
+    kept = thin(len(courses[0].charge))
     return {
-        "ages": ages,
-        "why": made.why_no_battery,
-        "window": {
-            "first": made.first_epoch,
-            "slots": made.slots_per_epoch,
-            "clients": made.clients,
-            "states": made.states,
-            "selected": made.selected,
-            "battery": None if made.battery is None else made.battery.tolist(),
-            "harvest": None if made.harvest is None else made.harvest.tolist(),
-            "capacity": made.capacity,
-        },
+        "epoch": as_numbers(kept),
+        "devices": [
+            {
+                "name": one.name,
+                "clients": one.clients,
+                "charge": as_numbers(one.charge[kept]),
+                "asleep": one.asleep,
+                "outage": one.outage,
+            }
+            for one in courses
+        ],
     }
 
 
-def _matrix(values: NDArray[Any] | None) -> dict[str, Any] | None:
-    """Returns a matrix as rows, columns and its whole numbers in base64, 16 bits each, the low byte first."""
-    if values is None:
+def _time(run: ReportedRun, files: Files, *, replay: bool) -> dict[str, Any] | None:
+    """Returns energy over a day and over a year; None where the run does not state how long a slot is."""
+    if not scale_of(run).slot_seconds:
         return None
-    whole = np.clip(np.rint(values), 0, 65535).astype("<u2")
-    return {"rows": whole.shape[0], "columns": whole.shape[1], "cells": base64.b64encode(whole.tobytes()).decode()}
+    day, why_no_day = day_course(run, files, replay=replay)
+    year, why_no_year = year_course(run)
+    begin, clock = clock_of(run)
+    return {
+        "day": _course(day),
+        "year": _course(year),
+        "why_no_day": why_no_day,
+        "why_no_year": why_no_year,
+        "calendar": begin is not None,
+        "clock": clock,
+    }
+
+
+def _course(course: Course | None) -> dict[str, Any] | None:
+    return None if course is None else {name: as_numbers(values) for name, values in vars(course).items()}
 
 
 def _described(run: ReportedRun) -> dict[str, str]:

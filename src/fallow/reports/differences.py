@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from fallow.plugins.nested import by_name
 from fallow.policies import POLICIES
 from fallow.reports.runs import ReportedRun, natural
 
@@ -47,22 +48,22 @@ def place_runs(runs: Sequence[ReportedRun]) -> list[Place]:
     Args:
         runs: All runs of the report.
     """
-    settings = [run.settings for run in runs]
+    settings = [by_name(run.settings) for run in runs]
     panel_keys = [key for key in varying(settings) if matters(key) and not key.startswith("policy.")]
     panel_keys = [key for key in panel_keys if not _implied(key, panel_keys, settings)]
     by_policy: dict[str, list[Mapping[str, Any]]] = {}
-    for run in runs:
-        by_policy.setdefault(run.settings["policy.name"], []).append(run.settings)
+    for table in settings:
+        by_policy.setdefault(table["policy.name"], []).append(table)
     line_keys = {name: varying(own) for name, own in by_policy.items()}
     filters = dict.fromkeys((*ALWAYS, *panel_keys))
     places = []
-    for run in runs:
-        name = run.settings["policy.name"]
+    for table in settings:
+        name = table["policy.name"]
         own = [key for key in line_keys[name] if key.startswith("policy.")]
-        line = ", ".join([name, *_named(run.settings, own)])
-        values = {"line": line} | {key: say(run.settings.get(key)) for key in filters}
-        values["seed"] = str(run.settings["seed"])
-        places.append(Place(line, ", ".join(_named(run.settings, panel_keys)), values))
+        line = ", ".join([name, *_named(table, own)])
+        values = {"line": line} | {key: say(table.get(key)) for key in filters}
+        values["seed"] = str(table["seed"])
+        places.append(Place(line, ", ".join(_named(table, panel_keys)), values))
     return places
 
 

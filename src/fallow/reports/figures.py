@@ -12,6 +12,7 @@ from fallow.reports.clients import read_ranked_accuracy
 from fallow.reports.differences import order_lines, order_panels, place_runs
 from fallow.reports.runs import ReportedRun
 from fallow.reports.series import band
+from fallow.reports.uses import uses_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,9 +23,20 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 2)), (0, (7, 2, 2, 2)), (0, (7, 2, 2, 2, 2, 2)))
 MARKERS = "os^Dv"
-USES = (("training", "consumed_train"), ("sending", "consumed_tx"), ("probing", "consumed_probe"))
-OVERFLOW = ("overflow", "overflow")
-HATCHES = ("", "////", "....", "xx")
+LOOKS: dict[str, tuple[str, str]] = {
+    "consumed_train": (COLOURS[0], ""),
+    "consumed_tx": (COLOURS[1], "////"),
+    "consumed_probe": (COLOURS[2], "...."),
+    "consumed_listen": (COLOURS[3], "\\\\\\\\"),
+    "consumed_download": (COLOURS[4], "||||"),
+    "consumed_idle": (COLOURS[5], "----"),
+    "conversion_loss": ("0.85", "////"),
+    "leakage": ("0.85", "...."),
+    "overflow": ("0.85", "xx"),
+    "stored": ("#ECD9A0", ""),
+}
+"""Colour and hatching of each use of energy; losses are grey."""
+
 MOST_PANELS = 12
 """Panels of a figure; how many more there are is written below it."""
 
@@ -188,23 +200,25 @@ def _curves(
 
 
 def _bars(groups: Groups) -> "Figure":
-    """Draws a stacked bar for each line of each panel: what the energy was used for, and what was lost."""
+    """Draws a stacked bar for each line of each panel: what the energy was used for, and what was lost or kept."""
     lines = _lines(groups)
+    uses = uses_of([run for own in groups.values() for runs in own.values() for run in runs])
     figure, grid = _panels(groups, 0.8 + 0.3 * len(lines), share=True)
     handles: dict[str, Any] = {}
     for axes, (panel, own) in zip(grid, groups.items(), strict=False):
         left = np.zeros(len(lines))
-        for number, (use, key) in enumerate((*USES, OVERFLOW)):
-            units = np.array([np.mean([run.summary[key] for run in own[line]]) if line in own else 0 for line in lines])
-            lost = key == OVERFLOW[1]
+        for key, use in uses:
+            amounts = {line: [run.summary.get(key, 0) for run in own[line]] for line in lines if line in own}
+            units = np.array([np.mean(amounts.get(line, 0)) for line in lines])
+            colour, hatch = LOOKS[key]
             handles[use] = axes.barh(
                 range(len(lines)),
                 units,
                 left=left,
                 height=0.62,
-                color="0.85" if lost else COLOURS[number],
-                hatch=HATCHES[number],
-                edgecolor="0.5" if lost else "white",
+                color=colour,
+                hatch=hatch,
+                edgecolor="0.5" if colour == "0.85" else "white",
                 linewidth=0.4,
             )
             left += units

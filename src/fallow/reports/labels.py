@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.data import DATASETS, PARTITIONS, is_ready, label_mix, load_dataset, partition
+from fallow.data.sizes import sizes_by_class
 from fallow.errors import FallowError
+from fallow.plugins.nested import nested
 from fallow.plugins.options import option_names
 from fallow.reports.differences import say
 from fallow.reports.runs import ReportedRun
@@ -31,6 +33,7 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
         return None
     if not is_ready(name):
         return None
+    by_class = any(one.get("samples") for one in settings.get("device", ()))
     try:
         dataset = load_dataset(name, seed=settings["seed"], **_given(run, DATASETS[name]))
         shares = partition(
@@ -38,8 +41,8 @@ def read_label_mix(run: ReportedRun) -> NDArray[np.int64] | None:
             dataset,
             settings["clients"],
             settings["seed"],
-            samples_per_client=settings["data.samples_per_client"],
-            sizes=settings.get("data.sizes", "equal"),  # runs of earlier versions have no sizes
+            samples_per_client=0 if by_class else settings["data.samples_per_client"],
+            sizes=sizes_by_class(nested(settings)),
             spread=settings.get("data.spread", 1.0),
             options=_given(run, PARTITIONS[parts]),
         )
@@ -55,7 +58,8 @@ def mix_key(run: ReportedRun) -> str:
         run: Its config names the dataset and the partition.
     """
     chosen = {key: say(value) for key, value in run.settings.items() if key.startswith("data.")}
-    return repr((sorted(chosen.items()), run.settings["seed"], run.settings["clients"], run.learns))
+    of_classes = [(one["share"], one.get("samples")) for one in run.settings.get("device", ())]
+    return repr((sorted(chosen.items()), of_classes, run.settings["seed"], run.settings["clients"], run.learns))
 
 
 def _given(run: ReportedRun, cls: type) -> dict[str, Any]:

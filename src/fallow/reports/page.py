@@ -17,6 +17,8 @@ SCRIPTS = (
     "heatmap.js",
     "timeline.js",
     "tables.js",
+    "energy.js",
+    "classes.js",
     "details.js",
     "page.js",
 )

@@ -1,10 +1,6 @@
-"""Some slots of some clients: what each does, what it harvests and what its battery holds.
+"""Some slots of some clients: what each does, what it harvests and what its battery holds."""
 
-A run records no batteries. But the harvest is a function of the settings and the seed, so a world that is told whom
-to select and start, from the events, lives through the same slots again.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,23 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import per_client
-from fallow.energy import ENERGY_MODELS, Harvest, Physics, Units
+from fallow.energy.devices.classes import over_clients
 from fallow.errors import FallowError
-from fallow.plugins.nested import nested, plain
-from fallow.plugins.options import option_names, with_options
-from fallow.policies import Mask, SlotView
+from fallow.plugins.nested import nested
 from fallow.reports.activity import Events
+from fallow.reports.harvests import Files
+from fallow.reports.replay import build_physics, live_again
 from fallow.reports.runs import ReportedRun
 from fallow.runs.event_table import KINDS
-from fallow.simulation.world import StartHook, World
+from fallow.simulation.world import World
 
 WINDOW_EPOCHS, WINDOW_CLIENTS = 6, 12
-MOST_CLIENT_SLOTS = 30_000_000
-"""Client-slots that a replay may take: a second or so."""
-
-IDLE, TRAINING, WAITING, SENDING = "0123"
+NO_FILES: Files = {}
+IDLE, TRAINING, WAITING, SENDING, ASLEEP = "01234"
 NEXT = {"start": TRAINING, "finish": WAITING, "upload": IDLE}
 """What follows an event."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """What a replay tells of some clients in a stretch of slots.
+
+    Attributes:
+        battery: Units at the end of each slot, shape (clients, slots), int64.
+        harvest: Units harvested in each slot, before any loss, shape (clients, slots), int64.
+        asleep: Who sleeps in which slot, shape (clients, slots), bool.
+        capacity: E_max of each of them.
+    """
+
+    battery: NDArray[np.int64]
+    harvest: NDArray[np.int64]
+    asleep: NDArray[np.bool_]
+    capacity: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +50,9 @@ class Window:
         first_epoch: Where it begins.
         slots_per_epoch: S.
         clients: Who is shown.
-        states: For each of them a letter a slot: idle, training, waiting to send, sending.
+        states: For each of them a letter a slot: idle, training, waiting to send, sending, asleep.
         selected: For each of them the epochs of the window in which it was selected, counted from its first.
-        battery: Units at the end of each slot, shape (clients, slots), int64; None where they can't be known.
-        harvest: Units harvested in each slot, before the cap, shape (clients, slots), int64; None as for `battery`.
-        capacity: E_max of each of them.
+        stretch: Batteries and harvest; None where they can't be known.
         why_no_battery: A sentence; empty where the batteries are known.
     """
 
@@ -52,14 +61,8 @@ class Window:
     clients: list[int]
     states: list[str]
     selected: list[list[int]]
-    battery: NDArray[np.int64] | None
-    harvest: NDArray[np.int64] | None
-    capacity: list[int]
+    stretch: Stretch | None
     why_no_battery: str
-
-
-REPLAYED = ("harvested", "overflow", "starts", "uploads", "stored")
-"""Sums of an epoch that must come out as the run recorded them."""
 
 
 def choose_window(starts: Events, epochs: int, most_epochs: int) -> tuple[int, int]:
@@ -90,161 +93,107 @@ def choose_clients(starts: Events, window: tuple[int, int], clients: int) -> lis
     return sorted((active + others)[: min(WINDOW_CLIENTS, clients)])
 
 
-def most_epochs(run: ReportedRun) -> int:
-    """Returns how many epochs of a run may be replayed."""
-    return int(MOST_CLIENT_SLOTS // (run.settings["clients"] * run.settings["slots_per_epoch"]))
-
-
-def make_window(run: ReportedRun, events: Events, window: tuple[int, int], clients: list[int]) -> Window:
+def make_window(
+    run: ReportedRun, events: Events, window: tuple[int, int], clients: list[int], files: Files = NO_FILES
+) -> Window:
     """Returns the timeline of some clients.
 
     Args:
         run: The run.
-        events: All its events before the window's end.
+        events: All its events before the window's end, and the uploads that begin before it.
         window: First epoch, and the one after the last.
         clients: Whom to show.
+        files: What a harvest may be read from.
     """
     slots = run.settings["slots_per_epoch"]
-    battery = harvest = None
-    why = ""
+    stretch, why = None, ""
     try:
-        battery, harvest = replay(run, events, window, clients)
+        stretch = replay(run, events, window, clients, files)
     except FallowError as error:
         why = str(error)
-    capacity = per_client("battery.capacity", run.settings["battery.capacity"], run.settings["clients"], np.int32)
-    selects = events.of("select")
+    selects = events.of("select")[events.of("select").epoch < window[1]]
     chosen = [selects.epoch[(selects.client == client) & (selects.epoch >= window[0])] for client in clients]
+    sending = upload_slots(run)
+    states = [_states(events, one, window[0] * slots, window[1] * slots, int(sending[one])) for one in clients]
+    if stretch is not None:
+        states = [_with_sleep(own, asleep) for own, asleep in zip(states, stretch.asleep, strict=True)]
     return Window(
         first_epoch=window[0],
         slots_per_epoch=slots,
         clients=clients,
-        states=[_states(events, client, window[0] * slots, window[1] * slots) for client in clients],
+        states=states,
         selected=[(epochs - window[0]).tolist() for epochs in chosen],
-        battery=battery,
-        harvest=harvest,
-        capacity=[int(capacity[client]) for client in clients],
+        stretch=stretch,
         why_no_battery=why,
     )
 
 
-def replay(
-    run: ReportedRun, events: Events, window: tuple[int, int], clients: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lives through a run again until a window's end, and returns battery and harvest of some clients in it.
+def upload_slots(run: ReportedRun) -> NDArray[np.int32]:
+    """Returns the slots of an upload of each client, shape (N,), int32."""
+    given = {"cost": {}, "battery": {}} | nested(run.settings)
+    slots = over_clients(given)["cost"].get("transmit_slots", 1)
+    return per_client("cost.transmit_slots", slots, run.settings["clients"], np.int32)
 
-    The sums of each epoch must be what the run recorded. If not, the harvest is another one: a trace may have changed.
+
+def replay(
+    run: ReportedRun, events: Events, window: tuple[int, int], clients: Sequence[int], files: Files = NO_FILES
+) -> Stretch:
+    """Lives through a run again until a window's end, and returns what its batteries did in the window.
 
     Args:
         run: A finished run with events.
         events: Its selections and starts.
         window: The first epoch, and the one after the last.
         clients: Whose batteries are returned.
-
-    Returns:
-        Units at the end of each slot, and units harvested in it, each of shape (clients, slots), int64.
+        files: What a harvest may be read from.
 
     Raises:
-        FallowError: The replay differs from what the run recorded.
+        FallowError: The harvest can't be had again, or the replay differs from what the run recorded.
     """
-    harvest, world = _build_harvest(run), World(_build_physics(run))
-    script = _Script(events, run.settings["clients"], run.settings["slots_per_epoch"])
     levels: list[NDArray[np.int32]] = []
     gains: list[NDArray[Any]] = []
+    sleeping: list[NDArray[np.bool_]] = []
     who = np.asarray(clients)
 
-    def keep(_slot: int, world: World) -> None:
+    def keep(_slot: int, world: World, harvested: NDArray[Any]) -> None:
         levels.append(world.state.battery[who])
+        gains.append(harvested[who])
+        sleeping.append(np.broadcast_to(world.state.asleep, world.physics.clients)[who])
 
-    def kept(rows: Any) -> Iterator[Units]:
-        for units in rows:
-            gains.append(np.asarray(units)[who])
-            yield units
-
-    for epoch in range(window[1]):
-        shown = epoch >= window[0]
-        rows = kept(harvest(epoch)) if shown else harvest(epoch)
-        opened = world.open_epoch(epoch, rows, record_events=False)
-        lived = world.run_slots(opened, script.select(epoch), script.start(epoch), keep if shown else None)
-        sums = vars(lived.counters)
-        if any(sums[name] != run.epochs[name][epoch] for name in REPLAYED):
-            raise FallowError(
-                f"The harvest of this run can't be had again: epoch {epoch} comes to other sums than the run recorded."
-            )
-    return np.stack(levels, axis=1).astype(np.int64), np.stack(gains, axis=1).astype(np.int64)
+    live_again(run, events, files, range(*window), keep)
+    return Stretch(
+        battery=np.stack(levels, axis=1).astype(np.int64),
+        harvest=np.stack(gains, axis=1).astype(np.int64),
+        asleep=np.stack(sleeping, axis=1),
+        capacity=build_physics(run).capacity[who].tolist(),
+    )
 
 
-class _Script:
-    """Tells a world whom to select and to start, as the events say."""
-
-    def __init__(self, events: Events, clients: int, slots_per_epoch: int) -> None:
-        self._clients = clients
-        self._slots_per_epoch = slots_per_epoch
-        self._by_slot = {kind: _by_slot(events.of(kind)) for kind in ("select", "start")}
-
-    def select(self, epoch: int) -> Mask:
-        """Returns the selection of an epoch."""
-        return self._mask("select", epoch * self._slots_per_epoch)
-
-    def start(self, epoch: int) -> StartHook:
-        """Returns the starts of an epoch, as the world asks for them."""
-
-        def start(view: SlotView) -> Mask:
-            return self._mask("start", epoch * self._slots_per_epoch + view.slot_in_epoch)
-
-        return start
-
-    def _mask(self, kind: str, slot: int) -> Mask:
-        mask = np.zeros(self._clients, dtype=np.bool_)
-        mask[self._by_slot[kind].get(slot, [])] = True
-        return mask
-
-
-def _by_slot(events: Events) -> dict[int, NDArray[np.int32]]:
-    slots, first = np.unique(events.slot, return_index=True)
-    return dict(zip(slots.tolist(), np.split(events.client, first[1:]), strict=False))
-
-
-def _build_harvest(run: ReportedRun) -> Harvest:
-    name = run.settings["energy.model"]
-    if name not in ENERGY_MODELS:  # somebody's own code is not run by a report
-        raise FallowError(f"The harvest of '{name}' is not one of Fallow's own, so the batteries are not known.")
-    model = ENERGY_MODELS[name]
-    given = {key: plain(run.settings[f"energy.{key}"]) for key in option_names(model) & _options(run, "energy.")}
-    built = with_options(f"The energy model '{name}'", model, given, "energy")
-    harvest: Harvest = built.prepare(run.settings["seed"], run.settings["clients"], run.settings["slots_per_epoch"])
-    return harvest
-
-
-def _build_physics(run: ReportedRun) -> Physics:
-    """What the policy would say of itself, the totals say too: whether it pays for probes, and for anything at all."""
-    totals = run.summary
-    ideal = bool(totals["starts"]) and not totals["consumed_train"]
-    # The events say who started, so no limit need be kept.
-    table = nested(run.settings) | {"starts_per_epoch": 0}
-    return Physics.of_settings(table, probes=bool(totals["consumed_probe"]), ideal=ideal)
-
-
-def _options(run: ReportedRun, prefix: str) -> set[str]:
-    return {key.removeprefix(prefix) for key in run.settings if key.startswith(prefix)}
-
-
-def _states(events: Events, client: int, first: int, end: int) -> str:
-    """Returns what a client does in each slot of a window, a letter a slot."""
+def _states(events: Events, client: int, first: int, end: int, sending: int) -> str:
+    """Returns what a client does in each slot of a window, a letter a slot; an upload fills so many slots."""
     own = events.client == client
     states = [IDLE] * (end - first)
-    state, since = IDLE, first
+
+    def fill(letter: str, since: int, until: int) -> None:
+        for place in range(max(since, first), min(until, end)):
+            states[place - first] = letter
+
+    state, since = IDLE, 0
     for kind, slot in zip(events.kind[own].tolist(), events.slot[own].tolist(), strict=True):
         name = KINDS[kind]
-        if name not in NEXT or slot >= end:
+        if name not in NEXT or (slot >= end and name != "upload"):
             continue
         begin = slot + 1 if name == "finish" else slot  # the slot of the last batch is a slot of training
-        for place in range(max(since, first), max(begin, first)):
-            states[place - first] = state
+        fill(state, since, begin)
         state, since = NEXT[name], begin
-        if name == "upload":
-            if slot >= first:
-                states[slot - first] = SENDING
+        if name == "upload":  # it is received in the last of its slots
+            fill(SENDING, slot + 1 - sending, slot + 1)
             since = slot + 1
-    for place in range(max(since, first), end):
-        states[place - first] = state
+    fill(state, since, end)
     return "".join(states)
+
+
+def _with_sleep(states: str, asleep: NDArray[np.bool_]) -> str:
+    """Returns states in which who neither trains nor sends may be asleep."""
+    pairs = zip(states, asleep.tolist(), strict=True)
+    return "".join(ASLEEP if sleeps and state in (IDLE, WAITING) else state for state, sleeps in pairs)

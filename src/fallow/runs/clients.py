@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.experiment import Experiment
 from fallow.learning.state import ClientScores
 from fallow.simulation.books import consumed
 from fallow.simulation.counters import EXTENDED_COUNTERS
@@ -15,18 +16,21 @@ from fallow.storage.files import write_atomically
 Columns = dict[str, NDArray[Any]]
 
 
-def client_columns(world: World, epochs: int, scores: ClientScores | None = None) -> Columns:
+def client_columns(
+    world: World, epochs: int, scores: ClientScores | None = None, experiment: Experiment | None = None
+) -> Columns:
     """Returns what became of each client until now.
 
     Args:
         world: All batteries and books.
         epochs: How many epochs it has lived through, at least one.
         scores: Of the global model on each client's own samples; None in an energy-only run.
+        experiment: What is run: its classes of devices are named.
 
     Returns:
         Columns by name, each of shape (N,): `client`, `starts`, `updates` and `stored` int32; `energy`, `harvested` and
         `overflow` int64; `outage`, and with scores `accuracy` and `loss`, float64; where energy goes beyond the paper's
-        uses, the counters of that, int64.
+        uses, the counters of that, int64; with classes of devices `device`, the name of the client's class, object.
     """
     physics, state = world.physics, world.state
     used = consumed(physics, state)
@@ -45,7 +49,12 @@ def client_columns(world: World, epochs: int, scores: ClientScores | None = None
     }
     if physics.extended:
         columns |= _beyond_the_paper(world, used)
-    return columns if scores is None else columns | {"accuracy": scores.accuracy, "loss": scores.loss}
+    if scores is not None:
+        columns |= {"accuracy": scores.accuracy, "loss": scores.loss}
+    members = experiment.device_classes if experiment is not None else None
+    if experiment is not None and members is not None:
+        columns["device"] = np.array([device.name for device in experiment.device], dtype=object)[members]
+    return columns
 
 
 def _beyond_the_paper(world: World, used: Columns) -> Columns:

@@ -1,9 +1,9 @@
 """A run directory from outside: the names of its files, whether it is finished, whether a new run may be put there.
 
-It holds config.toml, epochs.csv, events.parquet, clients.parquet, client_scores.parquet, model.safetensors and, written
-last, summary.json. One without summary.json is not a finished run. While a run goes on, checkpoint.fallow and rows/
-hold its state, and events/ and client_scores/ what goes into those tables so far; all go when it is finished. Trackers
-write to folders of their own.
+It holds config.toml, epochs.csv, devices.csv, events.parquet, clients.parquet, client_scores.parquet, model.safetensors
+and, written last, summary.json. One without summary.json is not a finished run. While a run goes on, checkpoint.fallow
+and rows/ hold its state, and events/ and client_scores/ what goes into those tables so far; all go when it is finished.
+Trackers write to folders of their own.
 """
 
 import shutil
@@ -20,9 +20,10 @@ from fallow.trackers import FOLDERS
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 CHECKPOINT, EVENT_PARTS, SCORE_PARTS = "checkpoint.fallow", "events", "client_scores"
+DEVICES = "devices.csv"
 CLIENTS, CLIENT_SCORES, MODEL = "clients.parquet", "client_scores.parquet", "model.safetensors"
 PART_FOLDERS, ROWS = (EVENT_PARTS, SCORE_PARTS), "rows"
-FILES = (SUMMARY, CHECKPOINT, EPOCHS, EVENTS, CLIENTS, CLIENT_SCORES, MODEL)
+FILES = (SUMMARY, CHECKPOINT, EPOCHS, DEVICES, EVENTS, CLIENTS, CLIENT_SCORES, MODEL)
 """What a run writes beside its config. The summary comes first, so that a run being removed does not look finished."""
 
 REQUIRED = (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str))

@@ -113,6 +113,25 @@ def read_typed_epochs(directory: Path) -> dict[str, Column]:
         raise unreadable(path, error) from error
 
 
+def read_devices(path: Path, *, finished: bool) -> list[dict[str, Any]]:
+    """Returns the rows of devices.csv: `device` is a text, and every other cell a whole number.
+
+    Args:
+        path: The file.
+        finished: Whether its run is finished; if not, a row may be half written and is left out.
+
+    Raises:
+        RunDirectoryError: The table can't be read.
+    """
+    text = _read_text(path)
+    whole = text if finished else text[: text.rfind("\n") + 1]
+    try:
+        rows = list(csv.DictReader(io.StringIO(whole), strict=True))
+        return [{key: cell if key == "device" else int(cell) for key, cell in row.items()} for row in rows]
+    except (ValueError, TypeError, csv.Error) as error:
+        raise unreadable(path, error) from error
+
+
 def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
     """Returns the last global model of a finished run, by parameter, each float32 in its own shape.
 

@@ -67,7 +67,14 @@ class RecordedRun:
             return None
         learner = self._engine.learner
         scores = learner.evaluate_clients() if learner else None
-        return client_columns(self._engine.world, self._engine.epoch, scores)
+        return client_columns(self._engine.world, self._engine.epoch, scores, self._engine.experiment)
+
+    def devices(self) -> list[dict[str, Any]] | None:
+        """Returns the rows that devices.csv would have; None where there are no classes of devices."""
+        books = self._engine.device_books
+        if books is None:
+            return None
+        return [row.cells(record.epoch, books.columns) for record in self._records for row in record.devices]
 
     def client_scores(self) -> "pa.Table | None":
         """Returns the table that client_scores.parquet would hold; None where none are kept."""

@@ -10,6 +10,7 @@ from fallow.plugins.wording import did_you_mean
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
 from fallow.runs.target import Reached, check_target, first_reached
+from fallow.runs.uses import draw_uses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,8 @@ class RunSource(Protocol):
     def events(self) -> "pa.Table | None": ...  # noqa: D102
 
     def clients(self) -> "dict[str, NDArray[Any]] | None": ...  # noqa: D102
+
+    def devices(self) -> "list[dict[str, Any]] | None": ...  # noqa: D102
 
     def client_scores(self) -> "pa.Table | None": ...  # noqa: D102
 
@@ -103,6 +106,14 @@ class Run:
         return None if columns is None else pd.DataFrame(columns)
 
     @cached_property
+    def devices(self) -> "pd.DataFrame | None":
+        """A row for each class of devices in each epoch, as in devices.csv; None where there are no classes."""
+        import pandas as pd
+
+        rows = self._source.devices()
+        return None if rows is None else pd.DataFrame(rows)
+
+    @cached_property
     def client_scores(self) -> "pd.DataFrame | None":
         """A row for each client in each epoch that scored clients, as in client_scores.parquet; None where none did.
 
@@ -144,25 +155,30 @@ class Run:
         """Draws one column of the epochs against another; epochs in which it was not measured are left out.
 
         Args:
-            what: The column.
+            what: The column; or ``energy``: where the energy went until each epoch, by use, as stacked areas.
             ax: Where to draw; None is a new figure.
             against: The column of the x-axis, such as ``energy_total``.
 
         Raises:
             FallowError: There is no such column, or nothing in it was measured.
         """
-        for name in (what, against):
+        by_use = what == "energy"
+        for name in (against,) if by_use else (what, against):
             if name not in self.epochs:
                 raise FallowError(
                     f"The epochs of this run have no column '{name}'{did_you_mean(name, map(str, self.epochs))}"
                 )
-        measured = self.epochs[[against, what]].dropna() if what != against else self.epochs[[what]].dropna()
+        wanted = [against] if by_use or what == against else [against, what]
+        measured = self.epochs[wanted].dropna()
         if not len(measured):
             raise FallowError(f"'{what}' was not measured in this run.")
         if ax is None:
             from matplotlib import pyplot as plt
 
             ax = plt.figure().add_subplot()
+        if by_use:
+            draw_uses(self.epochs, ax, against)
+            return ax
         ax.plot(measured[against], measured[what], label=self.settings["policy"]["name"])
         ax.set_xlabel(against)
         ax.set_ylabel(what)

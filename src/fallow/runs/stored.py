@@ -7,8 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
-from fallow.runs.layout import CLIENT_SCORES, CLIENTS, EVENT_PARTS, EVENTS, MODEL, SCORE_PARTS, is_finished
-from fallow.runs.reader import Column, read_model, read_settings, read_summary, read_typed_epochs, unreadable
+from fallow.runs.layout import CLIENT_SCORES, CLIENTS, DEVICES, EVENT_PARTS, EVENTS, MODEL, SCORE_PARTS, is_finished
+from fallow.runs.reader import (
+    Column,
+    read_devices,
+    read_model,
+    read_settings,
+    read_summary,
+    read_typed_epochs,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +57,11 @@ class StoredRun:
             return None
         table = _read_parquet(path)
         return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def devices(self) -> list[dict[str, Any]] | None:
+        """Returns the rows of devices.csv, whole numbers but for the class's name; None where there are no classes."""
+        path = self.directory / DEVICES
+        return read_devices(path, finished=self.summary is not None) if path.exists() else None
 
     def client_scores(self) -> "pa.Table | None":
         """Returns client_scores.parquet; before the end, until the last checkpoint. None where none are kept."""

@@ -1,4 +1,4 @@
-"""The tables of a run while they are written: epochs.csv row by row, events and clients' scores in parts."""
+"""The tables of a run while they are written: CSV row by row, events and clients' scores in parts."""
 
 import csv
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fallow.learning.state import ClientScores
-from fallow.runs.layout import CLIENT_SCORES, EPOCHS, EVENT_PARTS, EVENTS, SCORE_PARTS
+from fallow.runs.layout import CLIENT_SCORES, DEVICES, EPOCHS, EVENT_PARTS, EVENTS, SCORE_PARTS
 from fallow.runs.parts import PartWriter, join_parts
 from fallow.simulation.events import Event
 from fallow.simulation.records import EpochRecord
@@ -22,11 +22,14 @@ class Tables:
     Args:
         directory: Of the run; rows are added to its epochs.csv.
         names: The columns of epochs.csv.
+        device_columns: The columns of devices.csv; none where it is not written.
     """
 
-    def __init__(self, directory: Path, names: tuple[str, ...]) -> None:
+    def __init__(self, directory: Path, names: tuple[str, ...], device_columns: Sequence[str] = ()) -> None:
         self._file = (directory / EPOCHS).open("a", newline="", encoding="utf-8")
         self._rows = csv.DictWriter(self._file, names, extrasaction="ignore", restval="")
+        self._device_columns = device_columns
+        self._device_file = (directory / DEVICES).open("a", newline="", encoding="utf-8") if device_columns else None
         self._events = PartWriter(directory / EVENT_PARTS, _events_table)
         self._scores = PartWriter(directory / SCORE_PARTS, _scores_table)
 
@@ -37,18 +40,23 @@ class Tables:
             record: What the engine returned for the epoch.
         """
         self._rows.writerow({name: "" if value is None else value for name, value in record.row().items()})
+        if self._device_file is not None:
+            cells = [row.cells(record.epoch, self._device_columns) for row in record.devices]
+            csv.DictWriter(self._device_file, self._device_columns).writerows(cells)
         if record.events:
             self._events.add(record.epoch, record.events, sum(event.clients.size for event in record.events))
         if record.client_scores is not None:
             self._scores.add(record.epoch, record.client_scores, record.client_scores.loss.size)
 
-    def settle(self) -> int:
-        """Writes everything to the disk, and returns the length of epochs.csv in bytes."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def settle(self) -> dict[str, int]:
+        """Writes everything to the disk, and returns the length of each CSV file in bytes, by its name."""
+        files = {EPOCHS: self._file} | ({DEVICES: self._device_file} if self._device_file is not None else {})
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
         self._events.settle()
         self._scores.settle()
-        return self._file.tell()
+        return {name: file.tell() for name, file in files.items()}
 
     def __enter__(self) -> "Tables":
         return self
@@ -57,6 +65,8 @@ class Tables:
         self._events.close()
         self._scores.close()
         self._file.close()
+        if self._device_file is not None:
+            self._device_file.close()
 
 
 def join_tables(directory: Path, *, events: bool, scores: bool) -> None:

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from fallow.runs.layout import (
     CHECKPOINT,
     CLIENTS,
     CONFIG,
+    DEVICES,
     EPOCHS,
     EVENT_PARTS,
     MODEL,
@@ -112,6 +113,7 @@ class OpenRun:
         self.directory = directory
         self.totals = Totals()
         self._columns = columns(engine.classes, extended=engine.world.physics.extended)
+        self._device_columns = engine.device_books.columns if engine.device_books else ()
         self._config = engine.experiment.to_toml().encode()
         self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)
@@ -135,6 +137,9 @@ class OpenRun:
         write_atomically(directory / CONFIG, self._config)
         with (directory / EPOCHS).open("x", newline="", encoding="utf-8") as file:
             csv.DictWriter(file, self._columns).writeheader()
+        if self._device_columns:
+            with (directory / DEVICES).open("x", newline="", encoding="utf-8") as file:
+                csv.DictWriter(file, self._device_columns).writeheader()
         self._begin_trackers([])
 
     def go_on(self) -> None:
@@ -152,7 +157,7 @@ class OpenRun:
             )
         self.engine.restore(self.engine.unpack(arrays, notes["state"]))
         self.totals = unpack(Totals, {}, notes["totals"])
-        self._cut_back(notes["table_bytes"])
+        self._cut_back({EPOCHS: notes["table_bytes"]} | notes.get("further_tables", {}))
         for folder, name in ((EVENT_PARTS, "event_parts"), (SCORE_PARTS, "score_parts")):
             parts = self.directory / folder
             if count_parts(parts) != notes.get(name, count_parts(parts)):
@@ -174,7 +179,7 @@ class OpenRun:
         """
         every, last = self.engine.experiment.output.checkpoint_every, self.engine.experiment.epochs
         with _own_errors(self.directory):
-            with Tables(self.directory, self._columns) as tables:
+            with Tables(self.directory, self._columns, self._device_columns) as tables:
                 for record in epochs:
                     tables.write(record)
                     self.totals.add(record)
@@ -192,25 +197,28 @@ class OpenRun:
         settings = flatten(tomllib.loads(self._config.decode()))
         self._trackers.begin(TrackedRun(self.directory, settings, past))
 
-    def _checkpoint(self, table_bytes: int) -> None:
+    def _checkpoint(self, table_bytes: dict[str, int]) -> None:
         arrays, state = pack(self.engine.state)
         _, totals = pack(self.totals)
         notes = {
             "state": state,
             "config": hashlib.sha256(self._config).hexdigest(),
-            "table_bytes": table_bytes,
+            "table_bytes": table_bytes[EPOCHS],
             "event_parts": count_parts(self.directory / EVENT_PARTS),
             "score_parts": count_parts(self.directory / SCORE_PARTS),
             "totals": totals,
         }
+        if DEVICES in table_bytes:
+            notes["further_tables"] = {DEVICES: table_bytes[DEVICES]}
         self._checkpoint_file.write(arrays, notes)
 
-    def _cut_back(self, table_bytes: int) -> None:
+    def _cut_back(self, table_bytes: Mapping[str, int]) -> None:
         """Removes what was written after the checkpoint, so that no row is lost or doubled."""
-        table = self.directory / EPOCHS
-        if not table.exists() or table.stat().st_size < table_bytes:
-            raise RunDirectoryError(f"{table} is shorter than the checkpoint says; the run must be started again.")
-        os.truncate(table, table_bytes)
+        for name, length in table_bytes.items():
+            table = self.directory / name
+            if not table.exists() or table.stat().st_size < length:
+                raise RunDirectoryError(f"{table} is shorter than the checkpoint says; the run must be started again.")
+            os.truncate(table, length)
         for folder in PART_FOLDERS:
             cut_parts(self.directory / folder, self.engine.epoch)
 
@@ -222,7 +230,7 @@ class OpenRun:
         if engine.learner:
             network, weights = engine.learner.task.network, engine.learner.handed_out
             write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
-        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch, of_clients))
+        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch, of_clients, engine.experiment))
         summary = summarise(engine, self.totals)
         self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
         write_atomically(directory / SUMMARY, to_json(summary))

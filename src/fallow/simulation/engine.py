@@ -5,18 +5,21 @@ for record in Engine(Experiment(epochs=10)):
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
+from fallow.energy.devices import training_steps
 from fallow.experiment import Experiment, check_experiment
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, EpochView, Mask, needs_of
 from fallow.rng import Purpose, bernoulli, stream
 from fallow.simulation.ages import recorded_ages
 from fallow.simulation.asking import AskedPolicy
+from fallow.simulation.device_rows import DeviceBooks
 from fallow.simulation.epochs import LivedEpoch, OpenEpoch
 from fallow.simulation.knowledge import Knowledge
 from fallow.simulation.lessons import Learnt, learn
@@ -54,6 +57,7 @@ class Engine:
         delivered: Clients whose update was received in the epoch before, shape (N,), bool.
         energy_total: Units consumed so far.
         knowledge: What is gathered for the policy beyond batteries.
+        device_books: What is summed over each class of devices; None where there are no classes.
     """
 
     def __init__(self, experiment: Experiment, *, workers: int | None = None) -> None:
@@ -77,7 +81,7 @@ class Engine:
 
             self.learner = build_learner(
                 experiment,
-                self.world.physics.train_slots,
+                training_steps(experiment.table(), self.world.physics.train_slots),
                 probes=self.ages == "features",
                 probes_losses=self.needs.probe_loss,
                 keeps_local=self.needs.distance == "parameters",
@@ -85,6 +89,7 @@ class Engine:
             )
             measured = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
             self.experiment = experiment.model_copy(update={"compute": measured})
+        self.device_books = DeviceBooks.of(experiment, self.world.physics)
         self.epoch = 0
         self.asked = AskedPolicy(policy, experiment.policy.name, experiment.clients)
         self.age_selected = np.zeros(experiment.clients, dtype=np.int32)
@@ -106,6 +111,7 @@ class Engine:
             watch: Called at the end of every slot, with the slot and the world.
         """
         self.knowledge.before(self.epoch, self.world.state.harvested)
+        before = self.device_books.sums(self.world) if self.device_books else None
         opened = self.world.open_epoch(  # lines 2-12, in the epoch's first slot
             self.epoch,
             self._harvest(self.epoch),
@@ -119,6 +125,8 @@ class Engine:
         self.knowledge.after(self.epoch, lived.selected, learnt.delivered, lived.events)
         self._grow_older(lived.selected, learnt.delivered, distances.ages)
         record = self._record(lived, learnt, distances.ages)
+        if self.device_books and before is not None:
+            record = replace(record, devices=self.device_books.rows(self.world, before))
         self.epoch += 1
         return record
 

@@ -32,7 +32,10 @@ class Knowledge:
         self._slots_per_epoch = experiment.slots_per_epoch
         self._mean_harvest: NDArray[np.float64] | None = None
         self._forecast = None
-        if needs.forecast_epochs:
+        self._outlook = None
+        if needs.forecast_epochs and needs.forecast_by == "model":
+            self._outlook = experiment.build_forecast()
+        elif needs.forecast_epochs:
             self._forecast = Forecast(
                 harvest,
                 experiment.seed,
@@ -74,6 +77,8 @@ class Knowledge:
             found["mean_harvest"] = self._mean_harvest
         if self._forecast is not None:
             found["forecast"] = self._forecast.at(epoch)
+        if self._outlook is not None:
+            found["forecast"], found["forecast_error"] = self._outlook(epoch, needs.forecast_epochs)
         if needs.label_mix:
             found["label_mix"] = learner.task.label_mix if learner else np.full((clients, 1), np.nan)
         if needs.moments:

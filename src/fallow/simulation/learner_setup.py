@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from fallow.data import Dataset, checked_dataset, divide
 from fallow.data.partitions import Parts
+from fallow.data.sizes import sizes_by_class
 from fallow.experiment import Experiment
 from fallow.learning.device import check_device
 from fallow.learning.learner import Learner
@@ -97,8 +98,8 @@ def split(experiment: Experiment, dataset: Dataset) -> Parts:
         experiment.build("data", "partition"),
         experiment.clients,
         experiment.seed,
-        samples=data.samples_per_client,
-        sizes=data.sizes,
+        samples=0 if any(one.samples for one in experiment.device) else data.samples_per_client,
+        sizes=sizes_by_class(experiment.table()),
         spread=data.spread,
         name=data.partition,
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from fallow.learning.state import ClientScores
 from fallow.simulation.counters import EXTENDED_COUNTERS, PAPER_COUNTERS, Counters
+from fallow.simulation.device_rows import DeviceRow
 from fallow.simulation.events import Clients, Event
 
 AGE_COLUMNS = ("mean_age_selected", "mean_age_delivered")
@@ -31,6 +32,7 @@ class EpochRecord(Counters):
         recall: With learning: the share of each class that is found, in epochs that evaluate it.
         extended: Whether energy goes where the paper has none go, so that the row has columns of it.
         client_scores: With learning: the scores on each client's own samples, in epochs that evaluate them.
+        devices: The sums over each class of devices; empty where there are no classes.
         events: What happened to whom, in order; empty where not asked for.
     """
 
@@ -46,6 +48,7 @@ class EpochRecord(Counters):
     recall: tuple[float, ...] | None = None
     extended: bool = False
     client_scores: ClientScores | None = field(default=None, repr=False)
+    devices: tuple[DeviceRow, ...] = field(default=(), repr=False)
     events: list[Event] = field(default_factory=list, repr=False)
 
     def row(self) -> dict[str, int | float | None]:

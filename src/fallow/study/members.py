@@ -7,7 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from fallow.plugins.nested import flatten
+from fallow.plugins.nested import by_name, flatten
 from fallow.runs.layout import is_finished
 from fallow.runs.reader import read_settings, read_summary
 from fallow.study.results import Series, read_series
@@ -86,7 +86,7 @@ def read_members(directories: Sequence[Path]) -> tuple[list[StudyRun], list[Path
         RunDirectoryError: If a file of a run can't be read.
     """
     finished = [directory for directory in directories if is_finished(directory)]
-    settings = [flatten(read_settings(directory)) for directory in finished]
+    settings = [by_name(flatten(read_settings(directory))) for directory in finished]
     points = find_points(settings)
     members = [
         StudyRun(directory, table, read_summary(directory), point)

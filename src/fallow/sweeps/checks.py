@@ -7,6 +7,7 @@ from typing import Any
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.plugins.nested import flatten
+from fallow.policies import needs_of
 from fallow.runs.layout import check_place, is_begun
 from fallow.runs.reader import read_settings
 from fallow.sweeps.grid import PlannedRun
@@ -67,9 +68,16 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
     read: set[str] = set()
     for experiment in experiments:
         sizes = (experiment.clients, experiment.slots_per_epoch, experiment.scale)
-        harvest = f"{experiment.energy} {experiment.energy.parts} {sizes}"
+        needs = needs_of(experiment.build("policy"))
+        forecasts = needs.forecast_epochs > 0 and needs.forecast_by == "model"
+        of_classes = [
+            (device.share, device.energy, device.energy and device.energy.parts) for device in experiment.device
+        ]
+        harvest = f"{experiment.energy} {experiment.energy.parts} {of_classes} {sizes} {forecasts}"
         if harvest not in read:
             experiment.build_harvest()
+            if forecasts:
+                experiment.build_forecast()
             read.add(harvest)
         dataset = experiment.build("data")
         if experiment.learning.mode == "train" and f"{dataset}" not in read:

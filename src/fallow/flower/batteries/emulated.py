@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from fallow.arrays import per_client
 from fallow.energy import EnergyModel, Harvest, Physics, Units
+from fallow.energy.devices.classes import over_clients
+from fallow.energy.groups import group_seed
+from fallow.energy.harvest import settled
 from fallow.experiment import Experiment
+from fallow.experiment.harvests import energy_of
 from fallow.flower.batteries.base import Event, Reading, StartHook
 from fallow.simulation.forecast import Forecast
 from fallow.simulation.world import World
@@ -55,17 +59,30 @@ class Emulated:
             number: Of the client, from 0.
         """
         physics = experiment.build_physics(experiment.build("policy"))
+        members, place = experiment.device_classes, None
+        clients, first, seed = experiment.clients, 0, experiment.seed
+        if members is not None and experiment.device[members[number]].energy is not None:
+            place = int(members[number])
+            clients, first = int((members == place).sum()), int(np.argmax(members == place))
+            seed = group_seed(experiment.seed, place)
+        energy = energy_of(experiment, place)
         return cls(
-            energy=experiment.build("energy", "model"),
-            number=number,
-            clients=experiment.clients,
-            seed=experiment.seed,
+            energy=settled(
+                energy.parts["model"],
+                scale=experiment.scale,
+                correlation=energy.correlation,
+                mean=energy.mean,
+                weather=experiment.seed,
+            ),
+            number=number - first,
+            clients=clients,
+            seed=seed,
             slots_per_epoch=experiment.slots_per_epoch,
             capacity=int(physics.capacity[number]),
             initial=int(physics.initial[number]),
             train_cost=int(physics.train_cost[number]),
             transmit_cost=int(physics.transmit_cost[number]),
-            probe_cost=int(per_client("cost.probe", experiment.cost.probe, experiment.clients, np.int32)[number]),
+            probe_cost=_probe_cost(experiment, number),
             starts_per_epoch=experiment.starts_per_epoch,
         )
 
@@ -115,6 +132,12 @@ class Emulated:
         everyone = Forecast(self._everyone, self.seed, self.clients, self.slots_per_epoch, epochs, error)
         own: NDArray[np.float64] = everyone.at(epoch, passed)[self.number]
         return own
+
+
+def _probe_cost(experiment: Experiment, number: int) -> int:
+    """Returns the units of a client's probe, also where the policy makes none."""
+    cost = over_clients(experiment.table())["cost"]["probe"]
+    return int(per_client("cost.probe", cost, experiment.clients, np.int32)[number])
 
 
 @dataclass(frozen=True, eq=False)

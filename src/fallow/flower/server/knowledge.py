@@ -9,6 +9,7 @@ from flwr.supercore import log
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
+from fallow.errors import PolicyError
 from fallow.flower.server.federation import Federation
 from fallow.flower.wire.arrays import MessageError
 from fallow.flower.wire.messages import TOLD, Query, Standing
@@ -38,10 +39,18 @@ def asks_of(needs: Needs) -> list[str]:
     Args:
         needs: What the policy declares.
 
+    Raises:
+        PolicyError: The policy needs a forecast of an energy model, which no node in the field has.
+
     Examples:
         >>> asks_of(Needs(training_loss=True, participation=True, forecast_epochs=2))
         ['training_loss', 'forecast']
     """
+    if needs.forecast_epochs and needs.forecast_by == "model":
+        raise PolicyError(
+            "The policy needs a forecast by the energy model, and a node has its battery's forecast instead; let it "
+            "forecast by the truth, which on nodes is what Metered(…, forecast=f) says."
+        )
     declared = {
         "probe_loss": needs.probe_loss,
         "training_loss": needs.training_loss,

@@ -1,10 +1,17 @@
-// Stacked bars: what the energy was used for. Uses differ in colour and in hatching.
-const USES = [
-  { key: "consumed_train", name: "training", colour: "var(--line-0)" },
-  { key: "consumed_tx", name: "sending", colour: "var(--line-1)", hatch: "slanted" },
-  { key: "consumed_probe", name: "probing", colour: "var(--line-2)", hatch: "dotted" },
-  { key: "overflow", name: "overflow (lost)", colour: "var(--lost)", hatch: "crossed" },
-];
+// Stacked bars, such as what the energy was used for. Parts differ in colour and in hatching.
+const LOOKS = {
+  consumed_train: { colour: "var(--line-0)" },
+  consumed_tx: { colour: "var(--line-1)", hatch: "slanted" },
+  consumed_probe: { colour: "var(--line-2)", hatch: "dotted" },
+  consumed_listen: { colour: "var(--line-3)", hatch: "backwards" },
+  consumed_download: { colour: "var(--line-4)", hatch: "upright" },
+  consumed_idle: { colour: "var(--line-5)", hatch: "level" },
+  conversion_loss: { colour: "var(--lost)", hatch: "slanted" },
+  leakage: { colour: "var(--lost)", hatch: "dotted" },
+  overflow: { colour: "var(--lost)", hatch: "crossed" },
+  stored: { colour: "var(--kept)" },
+};
+const USES = contents.uses.map((use) => ({ ...use, ...LOOKS[use.key] }));
 
 function hatches() {
   const mark = { stroke: "var(--surface)", "stroke-width": 1.2, fill: "none" };
@@ -17,6 +24,9 @@ function hatches() {
       {},
       pattern("slanted", draw("path", { d: "M-1,1l2,-2M0,6l6,-6M5,7l2,-2", ...mark })),
       pattern("dotted", draw("circle", { cx: 3, cy: 3, r: 1.1, fill: "var(--surface)" })),
+      pattern("backwards", draw("path", { d: "M-1,5l2,2M0,0l6,6M5,-1l2,2", ...mark })),
+      pattern("upright", draw("path", { d: "M3,0v6", ...mark })),
+      pattern("level", draw("path", { d: "M0,3h6", ...mark })),
       pattern("crossed", draw("path", { d: "M0,6l6,-6M0,0l6,6", ...mark })),
     ),
   );
@@ -34,14 +44,13 @@ function useSample(use) {
   return draw("svg", { width: 22, height: 12, "aria-hidden": "true" }, block(use, size));
 }
 
-const usedBy = (runs, use) => mean(runs.map((run) => run.totals[use.key] ?? 0));
-
-function drawBars(host, group, top) {
+// rows: [{name, values (one for each part), head (of the tip), words}]; parts: [{name, colour, hatch}]
+function drawBars(host, { label, rows, parts, xTitle, top, sayValue = say }) {
   host.replaceChildren();
   const width = host.clientWidth;
   const row = 46;
   const space = { left: 2, right: 16, top: 4, bottom: 42 };
-  const height = space.top + row * group.lines.length + space.bottom;
+  const height = space.top + row * rows.length + space.bottom;
   const x = scale(0, top, space.left, width - space.right);
   const svg = draw("svg", {
     class: "chart",
@@ -49,7 +58,7 @@ function drawBars(host, group, top) {
     height,
     viewBox: `0 0 ${width} ${height}`,
     role: "group",
-    "aria-label": `Energy by use${group.panel ? `, ${group.panel}` : ""}`,
+    "aria-label": label,
   });
   const bottom = height - space.bottom;
   for (const tick of niceTicks(0, top, width / 110)) {
@@ -58,87 +67,64 @@ function drawBars(host, group, top) {
       draw("text", { x: x(tick), y: bottom + 17, "text-anchor": tick ? "middle" : "start" }, sayTick(tick)),
     );
   }
-  svg.append(
-    draw(
-      "text",
-      { class: "title", x: (width - space.right) / 2, y: height - 5, "text-anchor": "middle" },
-      "energy (units)",
-    ),
-  );
-  group.lines.forEach(({ line, runs }, place) => {
+  const middle = (width - space.right) / 2;
+  svg.append(draw("text", { class: "title", x: middle, y: height - 5, "text-anchor": "middle" }, xTitle));
+  rows.forEach(({ name, values, head, words }, place) => {
     const y = space.top + row * place;
-    const rows = USES.map((use) => [useSample(use), use.name, say(usedBy(runs, use))]);
-    const spent = saySpent(runs);
-    const words = `${line}: ${rows.map(([, name, value]) => `${name} ${value}`).join(", ")} units; spent ${spent}`;
     const bar = draw("g", { class: "bar", tabindex: 0, role: "img", "aria-label": words });
     bar.append(
       draw("rect", { x: space.left, y, width: width - space.left - space.right, height: row, fill: "transparent" }),
+      draw("text", { class: "strong", x: space.left, y: y + 15 }, name),
     );
-    bar.append(draw("text", { class: "strong", x: space.left, y: y + 15 }, line));
     let from = 0;
-    for (const use of USES) {
-      const units = usedBy(runs, use);
-      if (units > 0)
-        bar.append(
-          ...block(use, { x: x(from), y: y + 20, width: Math.max(0.5, x(from + units) - x(from)), height: 17 }).filter(
-            Boolean,
-          ),
-        );
-      from += units;
-    }
+    parts.forEach((part, number) => {
+      const to = from + values[number];
+      const size = { x: x(from), y: y + 20, width: Math.max(0.5, x(to) - x(from)), height: 17 };
+      if (values[number] > 0) bar.append(...block(part, size).filter(Boolean));
+      from = to;
+    });
+    const lines = parts
+      .map((part, number) => [useSample(part), part.name, sayValue(values[number])])
+      .filter((_, number) => values[number] > 0);
     const show = () => {
       const box = bar.getBoundingClientRect();
-      showTip(`${line}: ${spent} units spent`, rows, box.left + box.width / 3, box.top + 10);
+      showTip(head, lines, box.left + box.width / 3, box.top + 10);
     };
-    for (const name of ["pointermove", "pointerdown", "focus"]) bar.addEventListener(name, show);
-    for (const name of ["pointerleave", "blur"]) bar.addEventListener(name, hideTip);
+    for (const event of ["pointermove", "pointerdown", "focus"]) bar.addEventListener(event, show);
+    for (const event of ["pointerleave", "blur"]) bar.addEventListener(event, hideTip);
     svg.append(bar);
   });
   host.append(svg);
 }
 
-function saySpent(runs) {
-  const spent = runs.map((run) => run.totals.energy_total);
-  const range = runs.length > 1 ? ` (${say(Math.min(...spent))} – ${say(Math.max(...spent))})` : "";
-  return `${say(mean(spent))}${range}`;
-}
-
-function barChart(figure, runs) {
-  const groups = grouped(runs);
-  const longest = ({ lines }) =>
-    Math.max(...lines.map(({ runs: own }) => USES.reduce((sum, use) => sum + usedBy(own, use), 0)));
-  const hosts = groups.map((group) => ({ group, host: make("div") }));
-  const rows = groups.flatMap(({ panel, lines }) =>
-    lines.map(({ line, runs: own }) => [
-      line,
-      panel || "–",
-      ...USES.map((use) => say(usedBy(own, use))),
-      saySpent(own),
-    ]),
-  );
+// panels: [{panel, rows}]; a whole figure of bars, as lineChart makes one of lines.
+function barFigure(figure, chart, panels, ...extras) {
+  const { title, parts, tableOf } = chart;
+  const total = ({ values }) => values.reduce((sum, value) => sum + value, 0);
+  const hosts = panels.map((panel) => ({ ...panel, host: make("div") }));
   figure.replaceChildren(
     ...[
-      make("figcaption", {}, make("h3", {}, "Energy by use")),
-      make(
-        "ul",
-        { class: "legend" },
-        USES.map((use) => make("li", {}, useSample(use), use.name)),
-      ),
+      make("figcaption", {}, make("h3", {}, title)),
+      parts.length > 1
+        ? make(
+            "ul",
+            { class: "legend" },
+            parts.map((part) => make("li", {}, useSample(part), part.name)),
+          )
+        : null,
       make(
         "div",
         { class: "panels" },
-        hosts.map(({ group, host }) =>
-          make("div", { class: "panel" }, group.panel ? make("h4", {}, group.panel) : null, host),
-        ),
+        hosts.map(({ panel, host }) => make("div", { class: "panel" }, panel ? make("h4", {}, panel) : null, host)),
       ),
-      ownScales(groups),
-      lazily("Numbers as a table", () =>
-        scrollable(
-          "Energy by use",
-          table("Energy by use, in units", ["policy", "setting", ...USES.map((use) => use.name), "spent"], rows, 2),
-        ),
-      ),
+      ...extras,
+      chart.top ? null : ownScales(panels),
+      lazily("Numbers as a table", () => scrollable(title, tableOf())),
     ].filter(Boolean),
   );
-  for (const { group, host } of hosts) whenSized(host, () => drawBars(host, group, roomFor(longest(group), 4)));
+  for (const { panel, rows, host } of hosts) {
+    const top = chart.top ?? roomFor(Math.max(...rows.map(total)), 4);
+    const label = `${title}${panel ? `, ${panel}` : ""}`;
+    whenSized(host, () => drawBars(host, { ...chart, label, rows, top }));
+  }
 }

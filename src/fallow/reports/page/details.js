@@ -41,7 +41,7 @@ function showInside(run) {
   inside = run;
   const { window: view, ages, why, mix } = run.detail;
   at("timeline").hidden = false;
-  if (view) timeline(at("timeline"), view, why);
+  if (view) timeline(at("timeline"), { ...view, joules: run.joules, seconds: run.seconds }, why);
   else
     at("timeline").replaceChildren(
       make("figcaption", {}, make("h3", {}, "Slot by slot")),

@@ -62,7 +62,7 @@ function bands(runs, curveOf) {
       lines: lines
         .map(({ line, runs: own }) => ({ line, curves: own.map(curveOf).filter((curve) => curve?.x.length) }))
         .filter(({ curves }) => curves.length)
-        .map(({ line, curves }) => ({ line, runs: curves.length, points: band(curves) })),
+        .map(({ line, curves }) => ({ line, number: lineNumber(line), runs: curves.length, points: band(curves) })),
     }))
     .filter(({ lines }) => lines.length);
 }

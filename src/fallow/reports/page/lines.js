@@ -1,18 +1,21 @@
 // Line charts with bands. The pointer, or the arrow keys once a chart has the focus, move a cursor that tells values.
-const SPACE = { left: 52, right: 14, top: 10, bottom: 42 };
+const SPACE = { left: 60, right: 14, top: 10, bottom: 42 };
 
-function legendOf(numbers) {
+// The lines of all panels, each once.
+function legendOf(panels) {
+  const names = new Map(panels.flatMap(({ lines }) => lines.map(({ number, line }) => [number, line])));
+  const entries = [...names].sort(([one], [other]) => one - other);
   return make(
     "ul",
     { class: "legend" },
-    numbers.map((number) => make("li", {}, sampleOf(number), contents.lines[number])),
+    entries.map(([number, line]) => make("li", {}, sampleOf(number), line)),
   );
 }
 
 const ownScales = (panels) =>
   panels.length > 1 ? make("p", { class: "hint" }, "Each panel has a scale of its own.") : null;
 
-function axes(svg, { width, height, x, y, xTicks, yTicks, xTitle, yTitle }) {
+function axes(svg, { width, height, x, y, xTicks, yTicks, xTitle, yTitle, sayX = sayTick }) {
   const bottom = height - SPACE.bottom;
   for (const tick of yTicks) {
     svg.append(
@@ -23,7 +26,7 @@ function axes(svg, { width, height, x, y, xTicks, yTicks, xTitle, yTitle }) {
   for (const tick of xTicks) {
     svg.append(
       draw("line", { class: "axis", x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 5 }),
-      draw("text", { x: x(tick), y: bottom + 19, "text-anchor": "middle" }, sayTick(tick)),
+      draw("text", { x: x(tick), y: bottom + 19, "text-anchor": "middle" }, sayX(tick)),
     );
   }
   svg.append(
@@ -44,8 +47,7 @@ function axes(svg, { width, height, x, y, xTicks, yTicks, xTitle, yTitle }) {
 const pathOf = (points, x, y, key) =>
   points.map((point, place) => `${place ? "L" : "M"}${x(point.x).toFixed(1)},${y(point[key]).toFixed(1)}`).join("");
 
-function drawLine(svg, { line, runs, points }, x, y) {
-  const number = lineNumber(line);
+function drawLine(svg, { number, runs, points }, x, y) {
   if (runs > 1) {
     const back = [...points].reverse();
     const area = `${pathOf(points, x, y, "most")}${pathOf(back, x, y, "least").replace("M", "L")}z`;
@@ -93,6 +95,14 @@ function walkable(svg, places, placeOf, show, hide) {
   });
 }
 
+// Those that a chart names, as many as there is room for, or round numbers.
+function ticksOf({ xFrom = 0, xTicks }, right, width) {
+  if (!xTicks) return niceTicks(xFrom, right, width / 90);
+  const within = xTicks.filter((tick) => tick <= right);
+  const step = Math.ceil((within.length * 34) / width);
+  return within.filter((_, place) => place % step === 0);
+}
+
 function drawPanel(host, panel, chart, top) {
   host.replaceChildren();
   const width = host.clientWidth;
@@ -114,8 +124,9 @@ function drawPanel(host, panel, chart, top) {
     role: "img",
     "aria-label": words,
   });
-  const xTicks = niceTicks(chart.xFrom ?? 0, right, width / 90);
-  axes(svg, { width, height, x, y, xTicks, yTicks: niceTicks(0, top, 5), xTitle: chart.xTitle, yTitle: chart.yTitle });
+  const xTicks = ticksOf(chart, right, width);
+  const { xTitle, yTitle, sayX } = chart;
+  axes(svg, { width, height, x, y, xTicks, yTicks: niceTicks(0, top, 5), xTitle, yTitle, sayX });
   for (const line of panel.lines) drawLine(svg, line, x, y);
   const cursor = draw("g", { "aria-hidden": "true" });
   svg.append(cursor);
@@ -123,7 +134,7 @@ function drawPanel(host, panel, chart, top) {
   const show = (place) => {
     const here = xs[place];
     const found = panel.lines
-      .map((line) => [lineNumber(line.line), line, nearest(line.points, here)])
+      .map((line) => [line.number, line, nearest(line.points, here)])
       .filter(([, , point]) => point);
     const values = found.map(([number, line, point]) => {
       const spread = line.runs > 1 ? ` (${say(point.least)} – ${say(point.most)})` : "";
@@ -134,7 +145,12 @@ function drawPanel(host, panel, chart, top) {
       ...found.map(([number, , point]) => markOf(number, x(point.x), y(point.mean), 5)),
     );
     const box = svg.getBoundingClientRect();
-    showTip(`${chart.xWord} ${say(here, 4)}`, values, box.left + x(here), box.top + SPACE.top + 40);
+    showTip(
+      `${chart.xWord} ${chart.sayX?.(here) ?? say(here, 4)}`,
+      values,
+      box.left + x(here),
+      box.top + SPACE.top + 40,
+    );
   };
   const hide = () => {
     cursor.replaceChildren();
@@ -162,17 +178,15 @@ function dataTables(chart, panels) {
         : point.least === point.most
           ? say(point.mean)
           : `${say(point.mean)} (${say(point.least)} – ${say(point.most)})`;
-    const rows = xs.map((x) => [say(x, 4), ...byX.map((points) => cell(points.get(x)))]);
+    const rows = xs.map((x) => [chart.sayX?.(x) ?? say(x, 4), ...byX.map((points) => cell(points.get(x)))]);
     const name = `${chart.title}${panel ? `, ${panel}` : ""}`;
     return scrollable(name, table(name, [chart.xTitle, ...lines.map(({ line }) => line)], rows));
   });
 }
 
+// chart: {title, xTitle, xWord (before a value), yTitle, xFrom, xTicks, sayX, shareTop, controls}
 // A whole chart: caption, legend, a panel for each setting, and its numbers as tables.
 function lineChart(figure, chart, panels, ...extras) {
-  const numbers = [...new Set(panels.flatMap(({ lines }) => lines.map(({ line }) => lineNumber(line))))].sort(
-    (one, other) => one - other,
-  );
   const topOf = (some) => {
     const points = some.flatMap(({ lines }) => lines.flatMap((line) => line.points));
     return roomFor(
@@ -184,7 +198,7 @@ function lineChart(figure, chart, panels, ...extras) {
   figure.replaceChildren(
     ...[
       make("figcaption", {}, make("h3", {}, chart.title), ...(chart.controls ?? [])),
-      legendOf(numbers),
+      legendOf(panels),
       make(
         "div",
         { class: "panels" },

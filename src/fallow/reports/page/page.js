@@ -1,28 +1,9 @@
 // The page: filters, theme, and what is drawn when they change.
+const AGE_KINDS = [
+  ["delivered", "an update is received"],
+  ["selected", "selected"],
+];
 let ageKind = "delivered";
-
-function ageControl() {
-  const option = (kind, words) => {
-    const button = make("input", { type: "radio", name: "age-kind", value: kind, checked: kind === ageKind });
-    button.addEventListener("change", () => {
-      ageKind = kind;
-      ageChart(shownRuns());
-      document.querySelector(`input[name="age-kind"][value="${kind}"]`).focus();
-    });
-    return make("label", { class: "option" }, button, words);
-  };
-  return make(
-    "div",
-    { class: "controls" },
-    make(
-      "fieldset",
-      {},
-      make("legend", {}, "Reset when"),
-      option("delivered", "an update is received"),
-      option("selected", "selected"),
-    ),
-  );
-}
 
 function ageChart(runs) {
   const measured = runs.filter((run) => run.age);
@@ -30,12 +11,16 @@ function ageChart(runs) {
     at("age").replaceChildren(make("p", { class: "hint" }, "Version ages were not measured in these runs."));
     return;
   }
+  const redraw = (kind) => {
+    ageKind = kind;
+    ageChart(shownRuns());
+  };
   const chart = {
     title: "Mean version age",
     xTitle: "epoch",
     xWord: "Epoch",
     yTitle: "mean age (epochs)",
-    controls: [ageControl()],
+    controls: [radios("age-kind", "Reset when", AGE_KINDS, ageKind, redraw)],
   };
   lineChart(
     at("age"),
@@ -121,7 +106,9 @@ function update() {
   scoreCharts(runs);
   clientCharts(runs);
   ageChart(runs);
-  barChart(at("energy"), runs);
+  energyChart(at("energy"), runs);
+  timeCharts(runs);
+  classCharts(runs);
   shareChart(runs);
   chooseInside(runs);
 }

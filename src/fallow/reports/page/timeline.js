@@ -1,5 +1,5 @@
 // The timeline: epochs and slots from left to right, a row a client, with what it does, harvests and stores.
-const STATES = ["idle", "training", "waiting to send", "sending"];
+const STATES = ["idle", "training", "waiting to send", "sending", "asleep"];
 const HARVEST = "var(--line-2)";
 
 function stateBlock(state, attributes) {
@@ -10,6 +10,8 @@ function stateBlock(state, attributes) {
       draw("rect", { ...attributes, fill: "url(#slanted)" }),
     ];
   if (state === 3) return [draw("rect", { ...attributes, fill: "var(--line-1)" })];
+  if (state === 4)
+    return [draw("rect", { ...attributes, fill: "var(--lost)" }), draw("rect", { ...attributes, fill: "url(#level)" })];
   return [draw("rect", { ...attributes, fill: "var(--shade)" })];
 }
 
@@ -24,11 +26,19 @@ function stretches(states) {
   return found;
 }
 
-function timelineLegend(hasBattery) {
+// Units in words, with joules where a unit has any, and watts where a slot has a length too.
+function sayEnergy(units, { joules, seconds }, power = false) {
+  if (!joules) return count(units, "unit");
+  const watts = power && seconds ? `, ${sayJoules(units, joules / seconds, "W")}` : "";
+  return `${count(units, "unit")} (${sayJoules(units, joules)}${watts})`;
+}
+
+function timelineLegend(hasBattery, sleeps) {
   const box = (state) =>
     draw("svg", { width: 22, height: 12, "aria-hidden": "true" }, stateBlock(state, { width: 22, height: 12, rx: 2 }));
   const picture = (shape) => draw("svg", { width: 22, height: 12, "aria-hidden": "true" }, shape);
-  const entries = STATES.map((name, state) => make("li", {}, box(state), name));
+  const names = sleeps ? STATES : STATES.slice(0, 4);
+  const entries = names.map((name, state) => make("li", {}, box(state), name));
   entries.push(make("li", {}, picture(draw("path", { d: "M7,1h9l-4.5,8z", fill: "var(--ink)" })), "selected"));
   if (hasBattery) {
     entries.push(
@@ -55,7 +65,9 @@ function drawClient(svg, view, number, top, x) {
   for (const epoch of selected[number])
     row.append(draw("path", { d: `M${x(epoch * slots) + 1},${top - 9}h9l-4.5,8z`, fill: "var(--ink)" }));
   if (harvest) {
-    const ticks = harvest[number].map((units, slot) => (units ? `M${x(slot + 0.5)},${ground + 1}v6` : "")).join("");
+    const most = Math.max(1, ...harvest[number]);
+    const tick = (units, slot) => `M${x(slot + 0.5).toFixed(1)},${ground + 1}v${Math.max(1.5, (6 * units) / most)}`;
+    const ticks = harvest[number].map((units, slot) => (units ? tick(units, slot) : "")).join("");
     row.append(draw("path", { d: ticks, stroke: HARVEST, "stroke-width": Math.max(1, Math.min(3, x(1) - x(0) - 1)) }));
   }
   if (battery) {
@@ -119,9 +131,11 @@ function drawTimeline(host, view, shown) {
       const here = x(slot + 0.5);
       fill(cursor, { x1: here, x2: here, visibility: "visible" }, []);
       const lines = [[null, "does", STATES[Number(view.states[number][slot])]]];
-      if (view.harvest) lines.push([null, "harvests", count(view.harvest[number][slot], "unit")]);
-      if (view.battery)
-        lines.push([null, "battery after it", `${view.battery[number][slot]} of ${view.capacity[number]}`]);
+      if (view.harvest) lines.push([null, "harvests", sayEnergy(view.harvest[number][slot], view, true)]);
+      if (view.battery) {
+        const full = sayEnergy(view.capacity[number], view);
+        lines.push([null, "battery after it", `${sayEnergy(view.battery[number][slot], view)} of ${full}`]);
+      }
       const box = svg.getBoundingClientRect();
       const global = view.first * view.slots + slot;
       showTip(
@@ -170,7 +184,10 @@ function timeline(figure, view, why) {
         "The line is the battery at the end of a slot: the foot of the row is empty, its top is full. Batteries and " +
           "harvest are computed again from the settings and the seed, and agree with the sums that the run recorded.",
     ),
-    timelineLegend(view.battery !== null),
+    timelineLegend(
+      view.battery !== null,
+      view.states.some((states) => states.includes("4")),
+    ),
     make("div", { class: "controls" }, make("fieldset", {}, make("legend", {}, "Clients"), boxes)),
     host,
     lazily("Numbers as a table", () => scrollable("Timeline", timelineTable(view))),
@@ -203,11 +220,15 @@ function timelineTable(view) {
       whole.format(begin + from),
       whole.format(begin + from + length - 1),
       view.battery ? view.battery[number][from + length - 1] : "–",
+      ...(view.joules && view.battery ? [sayJoules(view.battery[number][from + length - 1], view.joules)] : []),
     ]),
   );
   return table(
     "What each client does, from slot to slot",
-    ["client", "does", "first slot", "last slot", "battery at the end"],
+    [
+      ...["client", "does", "first slot", "last slot", "battery at the end"],
+      ...(view.joules && view.battery ? ["in joules"] : []),
+    ],
     rows,
     2,
   );

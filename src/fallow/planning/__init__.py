@@ -1,0 +1,1 @@
+"""What a device will do before it is built: trainings, outage and losses, and the battery and panel that it needs."""
