@@ -1,4 +1,4 @@
-"""How fast the world turns: client-slots a second on one core, and bytes a client.
+"""How fast the world turns: client-slots a second on one core, and bytes a client; the paper's, and with everything on.
 
 Each line is measured in a process of its own, harvest draws included, events off. Beside it stands what NumPy takes
 to draw the harvest alone: as it comes (``rng.random() < p``) and as Fallow draws it. `make bench-world` runs it.
@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import product
 
 import numpy as np
 
@@ -21,12 +22,19 @@ from fallow.simulation.engine import Engine
 SIZES = {100: 2000, 10_000: 200, 1_000_000: 12}
 """Clients, and epochs to simulate."""
 POLICIES = ("vaoi", "fedavg")
+DEVICES = ("the paper's", "everything")
 SLOTS = 30
 P = 0.1
 REPEATS = 3
+EVERYTHING = {
+    "battery": {"efficiency": 0.9, "self_discharge": 0.001, "idle": 0.02, "cutoff": 2, "wake": 4},
+    "cost": {"train": 12, "train_slots": 5, "transmit_slots": 3, "probe": 1, "listen": 1, "download": 2},
+}
+"""Every feature of a device at once."""
 
 
-def experiment(policy: str, clients: int, epochs: int) -> Experiment:
+def experiment(policy: str, clients: int, epochs: int, *, everything: bool) -> Experiment:
+    more = EVERYTHING if everything else {}
     return Experiment.parse(
         {
             "clients": clients,
@@ -35,6 +43,7 @@ def experiment(policy: str, clients: int, epochs: int) -> Experiment:
             "energy": {"p": P},
             "policy": {"name": policy},
             "output": {"events": False},
+            **more,
         }
     )
 
@@ -49,10 +58,10 @@ def seconds(work) -> float:
     return min(timings)
 
 
-def measure(policy: str, clients: int, epochs: int) -> dict[str, float]:
+def measure(policy: str, clients: int, epochs: int, *, everything: bool) -> dict[str, float]:
     """Runs in a child: rates first, then the memory that a whole run has needed."""
-    run = experiment(policy, clients, epochs)
-    list(Engine(experiment(policy, 10, 2)))
+    run = experiment(policy, clients, epochs, everything=everything)
+    list(Engine(experiment(policy, 10, 2, everything=everything)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.perf_counter()
     for _ in Engine(run):
@@ -82,22 +91,24 @@ def measure(policy: str, clients: int, epochs: int) -> dict[str, float]:
 def main() -> None:
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}, one core, p_bc = {P}")
     print("client-slots a second (whole world | harvest alone, rng.random() < p | harvest alone, Fallow's draw)\n")
-    print(f"{'clients':>9}  {'policy':8}{'world':>10}{'plain draw':>12}{'our draw':>11}{'bytes a client':>16}")
+    head = f"{'plain draw':>12}{'our draw':>11}{'bytes a client':>16}"
+    print(f"{'clients':>9}  {'policy':8}{'devices':>12}{'world':>10}{head}")
     single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     for clients, epochs in SIZES.items():
-        for policy in POLICIES:
-            command = [sys.executable, __file__, policy, str(clients), str(epochs)]
+        for policy, devices in product(POLICIES, DEVICES):
+            command = [sys.executable, __file__, policy, str(clients), str(epochs), devices]
             found = json.loads(subprocess.run(command, env=single, check=True, capture_output=True, text=True).stdout)
             # Below a few megabytes the allocator's pages, not the clients, are what is measured.
             memory = f"{found['bytes']:.0f}" if clients >= 100_000 else "–"
             print(
-                f"{clients:>9,}  {policy:8}{found['world']:>10.2g}{found['plain']:>12.2g}{found['ours']:>11.2g}"
-                f"{memory:>16}"
+                f"{clients:>9,}  {policy:8}{devices:>12}{found['world']:>10.2g}{found['plain']:>12.2g}"
+                f"{found['ours']:>11.2g}{memory:>16}"
             )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+        everything = sys.argv[4:] == ["everything"]
+        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), everything=everything)))
     else:
         main()

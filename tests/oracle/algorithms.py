@@ -228,7 +228,7 @@ def simulate(case: Case) -> Trace:
 def charge(case: Case, client: Client, s: int, i: int, trace: Trace) -> None:
     """Step 1 of slot s for client i: what leaks, what is harvested, what the device draws, and whether it sleeps."""
     # 1a: what was stored when the slot began leaks
-    leaking = client.battery * case.self_discharge[i] + client.leak_fraction
+    leaking = rounded_up(client.battery * case.self_discharge[i]) + client.leak_fraction
     client.leak_fraction = leaking - math.floor(leaking)
     client.battery -= math.floor(leaking)
     trace.leakage[i] += math.floor(leaking)
@@ -260,6 +260,11 @@ def charge(case: Case, client: Client, s: int, i: int, trace: Trace) -> None:
             trace.happened["woke up"] += 1
     elif client.battery < case.cutoff[i]:
         client.asleep = True
+
+
+def rounded_up(units: Fraction) -> Fraction:
+    """Units to 32 binary places."""
+    return Fraction(math.ceil(units * 2**32), 2**32)
 
 
 def spendable(case: Case, client: Client, i: int) -> int:

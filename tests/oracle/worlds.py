@@ -126,14 +126,14 @@ def each(value: Any, clients: int) -> list[Any]:
     return list(value) if isinstance(value, Sequence) else [value] * clients
 
 
-def share(value: float) -> Fraction:
-    """A share as docs/physics.md has it: to 32 significant bits, and at most 62 binary places, rounded up."""
+def small_share(value: float) -> Fraction:
+    """A share as docs/physics.md has that of self-discharge: 32 significant bits, at most 62 places, rounded up."""
     places = min(32 - math.frexp(value)[1], 62)
     return Fraction(math.ceil(Fraction(value) * 2**places), 2**places)
 
 
-def drain(value: float) -> Fraction:
-    """Units a slot as docs/physics.md has them: to 32 binary places, rounded up."""
+def fixed(value: float) -> Fraction:
+    """A share of the harvest, or units a slot, as docs/physics.md has them: to 32 binary places, rounded up."""
     return Fraction(math.ceil(Fraction(value) * 2**32), 2**32)
 
 
@@ -157,9 +157,9 @@ def as_case(experiment: Experiment) -> Case:
         probe_cost=each(cost.probe, clients),
         listen_cost=each(cost.listen, clients),
         download_cost=each(cost.download, clients),
-        efficiency=[share(value) for value in each(battery.efficiency, clients)],
-        self_discharge=[share(value) for value in each(battery.self_discharge, clients)],
-        idle=[drain(value) for value in each(battery.idle, clients)],
+        efficiency=[fixed(value) for value in each(battery.efficiency, clients)],
+        self_discharge=[small_share(value) for value in each(battery.self_discharge, clients)],
+        idle=[fixed(value) for value in each(battery.idle, clients)],
         cutoff=cutoff,
         wake=[wake or low for wake, low in zip(each(battery.wake, clients), cutoff, strict=True)],
         starts_per_epoch=experiment.starts_per_epoch,

@@ -138,9 +138,11 @@ class Actions:
 
     def _pay(self, cost: Costs, who: Mask, count: NDArray[np.int32], counter: str, course: Course) -> None:
         """Debits an action of some clients and counts it."""
-        np.subtract(self._state.battery, cost.each, self._state.battery, where=who)
-        np.add(count, who, count)
-        course.counts[counter] += cost.total(who.nonzero()[0])
+        units = who.astype(np.int32)  # widened first: NumPy is far slower with arrays of two types
+        np.add(count, units, count)
+        units *= cost.each
+        np.subtract(self._state.battery, units, self._state.battery)
+        course.counts[counter] += int(units.sum(dtype=np.int64))
 
     def start(self, slot: int, who: Clients, level: NDArray[np.int32], course: Course) -> None:
         """Step 5: debits the whole training, and a download that is still to come; the first batch runs in this slot.

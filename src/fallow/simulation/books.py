@@ -7,6 +7,11 @@ from fallow.energy import Physics
 from fallow.errors import PhysicsError
 from fallow.simulation.world_state import WorldState
 
+EVERYONE = slice(None)
+
+BLOCK = 2**15
+"""Clients whose books are balanced at once, in the processor's cache."""
+
 BOOKS = {
     "harvested": "harvested",
     "overflow": "overflow",
@@ -28,12 +33,13 @@ def read_books(state: WorldState) -> dict[str, int]:
     return {counter: int(arrays[book].sum(dtype=np.int64)) for counter, book in BOOKS.items()}
 
 
-def consumed(physics: Physics, state: WorldState) -> dict[str, NDArray[np.int64]]:
-    """Returns what each client used since the beginning, by the names of `Counters`, each of shape (N,), int64.
+def consumed(physics: Physics, state: WorldState, at: slice = EVERYONE) -> dict[str, NDArray[np.int64]]:
+    """Returns what each client used since the beginning, by the names of `Counters`, each of shape (n,), int64.
 
     Args:
         physics: The costs.
         state: All batteries and books.
+        at: Of which clients.
     """
     sends = state.sends if physics.long_uploads else state.uploads
     actions = (
@@ -43,8 +49,15 @@ def consumed(physics: Physics, state: WorldState) -> dict[str, NDArray[np.int64]
         ("consumed_listen", state.listens, physics.listen_cost, physics.listens),
         ("consumed_download", state.downloads, physics.download_cost, physics.downloads),
     )
-    used = {name: np.multiply(count, cost, dtype=np.int64) for name, count, cost, paid in actions if paid}
-    return used | ({"consumed_idle": state.idle_drain} if physics.idles else {})
+    used = {name: _times(count[at], cost[at]) for name, count, cost, paid in actions if paid}
+    return used | ({"consumed_idle": state.idle_drain[at]} if physics.idles else {})
+
+
+def _times(count: NDArray[np.int32], cost: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Returns a product; widened first, because NumPy is far slower with numbers of two types."""
+    units = count.astype(np.int64)
+    units *= cost.astype(np.int64)
+    return units
 
 
 def balance_books(physics: Physics, state: WorldState) -> None:
@@ -59,20 +72,41 @@ def balance_books(physics: Physics, state: WorldState) -> None:
     Raises:
         PhysicsError: The books of a client do not balance.
     """
-    stored = physics.initial + state.harvested
-    stored -= state.overflow
-    for units in consumed(physics, state).values():
-        stored -= units
-    if physics.extended:
-        stored -= state.conversion_loss
-        stored -= state.leakage
-    wrong = ((stored != state.battery) | (stored < 0) | (stored > physics.capacity)).nonzero()[0]
-    if wrong.size:
-        client = int(wrong[0])
+    clients = physics.clients
+    blocks = [slice(first, min(first + BLOCK, clients)) for first in range(0, clients, BLOCK)]
+    wrong = sum(_count_wrong(physics, state, at) for at in blocks)
+    if wrong:
+        at = next(at for at in blocks if _count_wrong(physics, state, at))
+        stored = _should_store(physics, state, at)
+        first = int(_is_wrong(physics, state, stored, at).nonzero()[0][0])
+        client = at.start + first
         raise PhysicsError(
-            f"The energy books of {wrong.size} clients do not balance: client {client} should store "
-            f"{stored[client]} units and stores {state.battery[client]}. This is a bug in Fallow; please report it."
+            f"The energy books of {wrong} clients do not balance: client {client} should store {stored[first]} units "
+            f"and stores {state.battery[client]}. This is a bug in Fallow; please report it."
         )
+
+
+def _should_store(physics: Physics, state: WorldState, at: slice) -> NDArray[np.int64]:
+    """Returns what some clients should store by their books, shape (n,), int64."""
+    stored = physics.initial[at] + state.harvested[at]
+    stored -= state.overflow[at]
+    for units in consumed(physics, state, at).values():
+        stored -= units
+    if physics.converts:
+        stored -= state.conversion_loss[at]
+    if physics.leaks:
+        stored -= state.leakage[at]
+    return stored
+
+
+def _is_wrong(physics: Physics, state: WorldState, stored: NDArray[np.int64], at: slice) -> NDArray[np.bool_]:
+    """Returns which of some clients store something else, or what no battery can, shape (n,), bool."""
+    return np.asarray((stored != state.battery[at]) | (stored < 0) | (stored > physics.capacity[at]))
+
+
+def _count_wrong(physics: Physics, state: WorldState, at: slice) -> int:
+    """Returns how many of some clients have wrong books."""
+    return int(np.count_nonzero(_is_wrong(physics, state, _should_store(physics, state, at), at)))
 
 
 def sum_slots(units: NDArray[np.int32]) -> NDArray[np.signedinteger]:

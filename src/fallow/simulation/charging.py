@@ -1,17 +1,27 @@
 """Step 1 of a slot where a battery is not the paper's: leakage, conversion, idle drain, and who sleeps.
 
-All of it is done for a block of clients before the next block, in arrays that stay in the processor's cache.
+A world of a million clients is larger than any cache, so what takes time is memory. All is done for a block of clients
+before the next, and the books are kept in few bytes, as notes, and written up once an epoch.
 """
+
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.energy import Physics
-from fallow.energy.fixed_point import Drains, Exact, Shares
+from fallow.energy.base import MOST_UNITS
+from fallow.energy.fixed_point import Drains, SmallShares, fixed_shares
+from fallow.simulation.charging_block import Block, Notes, Numbers
 from fallow.simulation.world_state import WorldState
 
-BLOCK = 2**15
+BLOCK: Final = 2**17
 """Clients at once: their arrays fit in the cache, and are long enough to spread the cost of a call."""
+
+MOST_SLOTS: Final = 2**8 - 1
+MOST_NOTED: Final = 2**31 - 1
+"""Most slots, and most units of a client, that fit into the notes."""
 
 
 class Charging:
@@ -24,14 +34,19 @@ class Charging:
             physics: Of the world.
             state: Of the world; its arrays are changed in place.
         """
-        self._capacity, self._state = physics.capacity, state
-        self._leak = Shares.of(physics.self_discharge) if physics.leaks else None
-        self._convert = Shares.of(physics.efficiency) if physics.converts else None
-        self._idle = Drains.of(physics.idle) if physics.idles else None
-        self._cutoff, self._wake, self._sleeps = physics.cutoff, physics.wake, physics.sleeps
+        self._drains, notes = Drains.of(physics.idle), Notes.empty(physics)
+        self._most_leak = int(physics.capacity.max()) if physics.leaks else 0
+        leak, shares = SmallShares.of(physics.self_discharge), fixed_shares(physics.efficiency)
+        same = bool((physics.capacity == physics.capacity[0]).all())
+        capacity = np.full(min(BLOCK, physics.clients), physics.capacity[0], dtype=np.int32) if same else None
+        numbers = Numbers(physics, leak, shares, self._drains.member, capacity)
         block = min(BLOCK, physics.clients)
-        self._blocks = [slice(first, first + block) for first in range(0, physics.clients, block)]
-        self._units, self._exact = np.empty(block, dtype=np.int32), np.empty(block, dtype=np.uint64)
+        exact, whole = np.empty((2, block), dtype=np.int64), np.empty(block, dtype=np.int32)
+        self._blocks = [
+            Block(slice(first, min(first + BLOCK, physics.clients)), numbers, state, notes, exact, whole)
+            for first in range(0, physics.clients, BLOCK)
+        ]
+        self._slots = self._most = 0  # slots, and most units of a client, since the books were written up
 
     @classmethod
     def needed(cls, physics: Physics, state: WorldState) -> "Charging | None":
@@ -44,68 +59,34 @@ class Charging:
         needed = physics.leaks or physics.converts or physics.idles or physics.sleeps
         return cls(physics, state) if needed else None
 
-    def charge(self, slot: int, gross: NDArray[np.int32]) -> None:
-        """Lives through step 1 of a slot.
+    def harvest(self, slot: int, rows: Iterable[NDArray[np.int32]], slot_by_slot: bool) -> Iterator[bool]:
+        """Lives through step 1 of the slots of an epoch; yields after every slot.
 
         Args:
-            slot: Counted from the beginning of the run.
-            gross: What each client harvests, shape (N,), int32; it becomes what the cap turns away.
+            slot: The first slot, counted from the beginning of the run.
+            rows: What each client harvests, some slots at a time, each of shape (slots, N), int32.
+            slot_by_slot: Whether the books are brought up to date in every slot; else after `write_up`.
         """
-        due = self._idle.due(slot) if self._idle else None
-        if due is not None and not due.any():
-            due = None
-        for at in self._blocks:
-            battery, units = self._state.battery[at], gross[at]
-            if self._leak:
-                leak = self._whole_units(battery, self._leak, self._state.leak_fraction, at)
-                battery -= leak
-                _add(self._state.leakage[at], leak, self._exact)
-            if self._convert:
-                reaching = self._whole_units(units, self._convert, self._state.conversion_fraction, at)
-                units -= reaching
-                _add(self._state.conversion_loss[at], units, self._exact)
-                np.add(reaching, battery, units)
-            else:
-                units += battery
-            np.minimum(units, self._capacity[at], out=battery)
-            units -= battery  # what the cap turned away
-            if self._idle and due is not None:
-                self._drain(battery, due[0] if due.size == 1 else due[self._idle.member[at]], at)
-            if self._sleeps:
-                self._fall_asleep_or_wake(battery, at)
+        for units in rows:
+            for gross in units:
+                self._charge(slot, gross)
+                if slot_by_slot:
+                    self.write_up()
+                slot += 1
+                yield True
 
-    def _whole_units(self, units: NDArray[np.int32], shares: Shares, fractions: Exact, at: slice) -> NDArray[np.int32]:
-        """Returns ⌊units · share + fraction⌋ of a block, shape (n,), int32, and carries the new fraction."""
-        exact, fraction = self._exact[: units.size], fractions[at]
-        exact[...] = units
-        exact *= shares.factor[at]
-        exact += fraction
-        np.bitwise_and(exact, shares.rest[at], out=fraction)
-        exact >>= shares.places[at]
-        whole = self._units[: units.size]
-        whole[...] = exact
-        return whole
+    def _charge(self, slot: int, gross: NDArray[np.int32]) -> None:
+        """Lives through step 1 of a slot."""
+        due = self._drains.due(slot)
+        most = max(int(due.max()), self._most_leak)
+        for block in self._blocks:
+            most = max(most, block.charge(gross, due if due.any() else None))
+        self._slots, self._most = self._slots + 1, self._most + most
+        if self._slots == MOST_SLOTS or self._most > MOST_NOTED - MOST_UNITS:
+            self.write_up()
 
-    def _drain(self, battery: NDArray[np.int32], due: np.int32 | NDArray[np.int32], at: slice) -> None:
-        """Takes the units that are due from those who are awake, as far as they are there."""
-        drained = self._units[: battery.size]
-        np.minimum(battery, due, out=drained)
-        if self._sleeps:
-            np.copyto(drained, 0, where=self._state.asleep[at])
-        battery -= drained
-        _add(self._state.idle_drain[at], drained, self._exact)
-
-    def _fall_asleep_or_wake(self, battery: NDArray[np.int32], at: slice) -> None:
-        """Lets sleep who is below the cut-off, and wakes who has come to the level for it; counts the sleepers."""
-        asleep, slots = self._state.asleep[at], self._units[: battery.size]
-        asleep &= battery < self._wake[at]
-        asleep |= battery < self._cutoff[at]
-        slots[...] = asleep
-        self._state.asleep_slots[at] += slots
-
-
-def _add(book: NDArray[np.int64], units: NDArray[np.int32], scratch: Exact) -> None:
-    """Adds units to a book; widened first, because NumPy adds arrays of two types far slower."""
-    wide = scratch[: units.size].view(np.int64)
-    wide[...] = units
-    book += wide
+    def write_up(self) -> None:
+        """Writes the notes into the books."""
+        for block in self._blocks:
+            block.write_up()
+        self._slots = self._most = 0

@@ -71,7 +71,7 @@ class World:
         rows = unit_rows(harvest, physics.clients, physics.slots_per_epoch, most=1 if slot_by_slot else None)
         course = Course(
             busy,
-            self._harvest(slot, rows),
+            self._charging.harvest(slot, rows, slot_by_slot) if self._charging else self._harvest(rows),
             before=read_books(state),
             delivered=np.zeros(physics.clients, dtype=np.bool_),
             events=[] if record_events else None,
@@ -115,6 +115,8 @@ class World:
             self._run_real_slots(opened, selected, start, watch)
         if next(course.harvest, False):
             raise EnergyError(f"The energy model gave more than the {physics.slots_per_epoch} slots of an epoch.")
+        if self._charging:
+            self._charging.write_up()
         balance_books(physics, self.state)
         counts = course.counts | {
             **{counter: units - course.before[counter] for counter, units in read_books(self.state).items()},
@@ -185,7 +187,7 @@ class World:
             ready = self.state.battery >= level
             ready &= may_start
             if physics.sleeps:
-                ready &= ~self.state.asleep
+                np.greater(ready, self.state.asleep, out=ready)  # ready and not asleep, without a copy
             if start is not None:
                 ready &= checked_mask(start(self._slot_view(slot_in_epoch, ready, opened)), physics.clients, "start")
             started = ready.nonzero()[0]
@@ -232,19 +234,15 @@ class World:
                 watch(slot, self)
         course.counts.update(dict.fromkeys(("starts", "finishes", "uploads"), who.size))
 
-    def _harvest(self, slot: int, rows: Iterator[NDArray[np.int32]]) -> Iterator[bool]:
-        """Step 1: E ← min(E + C, E_max), or all that a battery does with it; yields after every slot."""
-        battery, capacity, charging = self.state.battery, self.physics.capacity, self._charging
+    def _harvest(self, rows: Iterator[NDArray[np.int32]]) -> Iterator[bool]:
+        """Step 1 of the paper's batteries: E ← min(E + C, E_max); yields after every slot."""
+        battery, capacity = self.state.battery, self.physics.capacity
         for units in rows:
             np.add(self.state.harvested, sum_slots(units), self.state.harvested)
             for slots_left, gross in zip(range(len(units) - 1, -1, -1), units, strict=True):
-                if charging is None:
-                    np.add(gross, battery, gross)
-                    np.minimum(gross, capacity, out=battery)
-                    np.subtract(gross, battery, gross)  # what the cap turned away
-                else:
-                    charging.charge(slot, gross)
-                    slot += 1
+                np.add(gross, battery, gross)
+                np.minimum(gross, capacity, out=battery)
+                np.subtract(gross, battery, gross)  # what the cap turned away
                 if not slots_left:
                     np.add(self.state.overflow, sum_slots(units), self.state.overflow)
                 yield True

@@ -38,12 +38,12 @@ class WorldState:
         asleep_slots: Slots slept through, shape (N,), int32; shape (1,) where nobody sleeps.
         idle_drain: Units that devices drew while they were awake, shape (N,), int64; shape (1,) where they draw none.
         leakage: Units that leaked away, shape (N,), int64; shape (1,) without self-discharge.
-        leak_fraction: What is carried of the leakage, less than a unit, in the fixed point of `Shares`, shape (N,),
-            uint64; shape (1,) without self-discharge.
+        leak_fraction: What is carried of the leakage, less than a unit, in 2^−32, shape (N,), uint32; shape (1,)
+            without self-discharge.
         conversion_loss: Units of the harvest that did not reach the battery, shape (N,), int64; shape (1,) where all of
             it does.
-        conversion_fraction: What is carried of the harvest, less than a unit, in the fixed point of `Shares`, shape
-            (N,), uint64; shape (1,) where all of it reaches the battery.
+        conversion_fraction: What is carried of the harvest, less than a unit, in 2^−32, shape (N,), uint32; shape (1,)
+            where all of it reaches the battery.
     """
 
     battery: NDArray[np.int32]
@@ -63,9 +63,9 @@ class WorldState:
     asleep_slots: NDArray[np.int32]
     idle_drain: NDArray[np.int64]
     leakage: NDArray[np.int64]
-    leak_fraction: NDArray[np.uint64]
+    leak_fraction: NDArray[np.uint32]
     conversion_loss: NDArray[np.int64]
-    conversion_fraction: NDArray[np.uint64]
+    conversion_fraction: NDArray[np.uint32]
 
     @classmethod
     def first(cls, physics: Physics) -> "WorldState":
@@ -99,9 +99,9 @@ class WorldState:
             asleep_slots=np.zeros(sleeps, dtype=np.int32),
             idle_drain=np.zeros(size(physics.idles), dtype=np.int64),
             leakage=np.zeros(leaks, dtype=np.int64),
-            leak_fraction=np.zeros(leaks, dtype=np.uint64),
+            leak_fraction=np.zeros(leaks, dtype=np.uint32),
             conversion_loss=np.zeros(converts, dtype=np.int64),
-            conversion_fraction=np.zeros(converts, dtype=np.uint64),
+            conversion_fraction=np.zeros(converts, dtype=np.uint32),
         )
 
     def copy(self) -> "WorldState":
