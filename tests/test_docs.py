@@ -16,6 +16,7 @@ from fallow import paper
 from fallow.cli import app
 from fallow.policies import POLICIES
 from fallow.runs.event_table import KINDS
+from fallow.simulation.counters import EXTENDED_COUNTERS
 from fallow.simulation.device_rows import DEVICE_COLUMNS
 from fallow.simulation.records import columns
 from fallow.study.bench.reference import PLACE
@@ -70,7 +71,25 @@ def test_the_page_of_policies_has_every_policy_with_its_options(policy: str) -> 
 
 def test_metrics_describe_every_column_of_epochs_csv_in_order() -> None:
     described = names("metrics.md", "epochs.csv")
-    assert tuple(described) == columns(classes=1)
+    assert tuple(described) == columns(classes=1, extended=True)
+
+
+def test_metrics_describe_what_a_run_beyond_the_paper_adds(tmp_path: Path) -> None:
+    plain, more = tmp_path / "plain", tmp_path / "more"
+    invoke(app, "run", "--set", "epochs=1", "--out", str(plain))
+    joules = ("--set", "unit_joules=0.01", "--set", "slot_seconds=60.0")
+    invoke(app, "run", "--set", "epochs=1", "--set", "battery.idle=0.1", *joules, "--out", str(more))
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+
+    def told(heading: str) -> set[str]:
+        section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+        (paragraph,) = (words for words in section.split("\n\n") if words.startswith("Where energy goes beyond"))
+        return set(re.findall(r"`(\w+)`", paragraph))
+
+    before, after = (json.loads((run / "summary.json").read_text()) for run in (plain, more))
+    assert told("summary.json") == set(after) - set(before)
+    before, after = (pq.read_schema(run / "clients.parquet").names for run in (plain, more))
+    assert told("clients.parquet") - {"outage"} == set(after) - set(before) == set(EXTENDED_COUNTERS)
 
 
 def test_metrics_describe_every_file_key_and_event_column(tmp_path: Path) -> None:

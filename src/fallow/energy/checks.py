@@ -89,11 +89,17 @@ def check_reserve(physics: Physics) -> None:
     late = np.flatnonzero(slots > physics.slots_per_epoch)
     if late.size:
         client = late[0]
-        same = physics.train_slots[client] == physics.train_cost[client]
+        train = f"cost.train{'' if physics.train_slots[client] == physics.train_cost[client] else '_slots'}"
+        train, long = f"{train} = {physics.train_slots[client]}", physics.transmit_slots[client]
+        why = f"{train} of client {client} leaves none of {physics.slots_per_epoch} to send in"
+        if long > 1:
+            why = (
+                f"{train} and cost.transmit_slots = {long} of client {client} do not fit in "
+                f"{physics.slots_per_epoch} slots"
+            )
         raise ConfigError(
-            f"With the reserve an update arrives in the epoch of its training, and cost.train{'' if same else '_slots'}"
-            f" = {physics.train_slots[client]} of client {client} leaves none of {physics.slots_per_epoch} to send in; "
-            "raise slots_per_epoch, or choose a policy without reserve."
+            f"With the reserve an update arrives in the epoch of its training, and {why}; raise slots_per_epoch, or "
+            "choose a policy without reserve."
         )
     download = 0 if physics.probes else physics.download_cost
     both = physics.train_cost + physics.transmit_cost + download

@@ -105,7 +105,7 @@ def build_physics(run: ReportedRun) -> Physics:
     ideal = bool(totals["starts"]) and not totals["consumed_train"]
     # The events say who started, so no limit need be kept.
     table = nested(run.settings) | {"starts_per_epoch": 0}
-    return Physics.of_settings(table, probes=bool(totals["consumed_probe"]), ideal=ideal)
+    return Physics.of_settings(table, probes=bool(totals["consumed_probe"] or totals.get("probes")), ideal=ideal)
 
 
 class _Script:
