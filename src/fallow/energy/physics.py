@@ -138,7 +138,7 @@ class Physics:
 
     @property
     def as_in_the_paper(self) -> bool:
-        """Whether energy goes only where the paper has it go, and a training has a slot for each unit, an upload one."""
+        """Whether energy goes only where the paper has it go, a training has a slot a unit, and an upload one slot."""
         in_time = (self.train_slots == self.train_cost).all() and (self.transmit_slots == 1).all()
         return bool(in_time) and not self.extended
 
