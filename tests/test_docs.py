@@ -123,11 +123,19 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "function"),
-    [("docs/results.md", "table"), ("docs/results.md", "differences"), ("README.md", "short_table")],
+    ("folder", "page", "function"),
+    [
+        ("hardest-cell", "docs/results.md", "table"),
+        ("hardest-cell", "docs/results.md", "differences"),
+        ("hardest-cell", "README.md", "short_table"),
+        ("harvests", "docs/results.md", "table"),
+        ("harvests", "docs/results.md", "differences"),
+        ("recommended", "docs/results.md", "table"),
+        ("recommended", "docs/results.md", "differences"),
+    ],
 )
-def test_the_tables_of_the_hardest_cell_are_those_of_its_runs(page: str, function: str) -> None:
-    path = ROOT / "results" / "hardest-cell" / "summarize.py"
+def test_the_tables_of_the_results_are_those_of_their_runs(folder: str, page: str, function: str) -> None:
+    path = ROOT / "results" / folder / "summarize.py"
     spec = spec_from_file_location("summarize", path)
     summarize = module_from_spec(spec)
     spec.loader.exec_module(summarize)

@@ -16,7 +16,7 @@ from fallow.runs.layout import SUMMARY
 from fallow.runs.reader import read_epochs, read_settings, read_summary
 from fallow.study.figures import COLOURS, DASHES
 from fallow.study.grid import NAMES, POLICIES
-from fallow.study.intervals import Interval, interval
+from fallow.study.intervals import interval
 from fallow.study.overview import mean_and_spread
 from fallow.study.results import Series
 
@@ -122,20 +122,13 @@ def differences(rows: list[dict[str, str]]) -> str:
         pairs = [(one, two) for one, two in own if two is not None]
         if pairs:
             f1, age = (
-                _bold(interval([float(one[name]) - float(two[name]) for one, two in pairs]), digits)
+                interval([float(one[name]) - float(two[name]) for one, two in pairs]).markdown(digits)
                 for name, digits in (("late_f1", "+.3f"), ("mean_age_delivered", "+.2f"))
             )
             units = interval([float(one["energy_total"]) / float(two["energy_total"]) - 1 for one, two in pairs])
-            cells = [f"`{rule}`", NAMES.get(other, other), f1, _bold(units, "+.1%"), age, str(len(pairs))]
+            cells = [f"`{rule}`", NAMES.get(other, other), f1, units.markdown("+.1%"), age, str(len(pairs))]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _bold(one: Interval, digits: str) -> str:
-    if one.count < 2:
-        return f"{one.mean:{digits}}"
-    text = f"{one.mean:{digits}} ({one.low:{digits}} to {one.high:{digits}})"
-    return f"**{text}**" if one.low > 0 or one.high < 0 else text
 
 
 def draw(runs: Runs) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fallow.runs.layout import SUMMARY
 from fallow.runs.reader import read_epochs, read_settings, read_summary
-from fallow.study.intervals import Interval, interval
+from fallow.study.intervals import interval
 from fallow.study.overview import mean_and_spread
 from fallow.study.results import Series
 
@@ -43,40 +43,53 @@ def read(folders: list[Path]) -> list[Row]:
     return sorted(rows, key=lambda row: (float(row["p"]), list(ARMS).index(row["selection"]), int(row["seed"])))
 
 
-def arms(rows: list[Row], p: str) -> dict[str, dict[str, Row]]:
-    """Returns the rows by arm and seed."""
-    return {arm: {row["seed"]: row for row in rows if (row["p"], row["selection"]) == (p, arm)} for arm in ARMS}
+def of(rows: list[Row], p: str, arm: str) -> dict[str, Row]:
+    """Returns the rows of a cell and an arm by seed."""
+    return {row["seed"]: row for row in rows if (row["p"], row["selection"]) == (p, arm)}
 
 
-def table(rows: list[Row], p: str) -> str:
+def cells_of(rows: list[Row]) -> list[str]:
+    return sorted({row["p"] for row in rows}, key=float)
+
+
+def table(rows: list[Row]) -> str:
     lines = [
-        "| selection | F1, last fifth | best F1 | units | updates | late | seeds |",
-        "|---|---|---|---|---|---|---|",
+        "| p_bc | selection | F1, last fifth | best F1 | units | updates | late | seeds |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for arm, own in arms(rows, p).items():
-        cells = [
-            mean_and_spread([float(row[name]) for row in own.values()], digits)
-            for name, digits in (("late_f1", 3), ("best_f1", 3), ("energy_total", 0), ("uploads", 0))
-        ]
-        late = np.mean([float(row["stale_uploads"]) / float(row["uploads"]) for row in own.values()])
-        lines.append(f"| {' | '.join([ARMS[arm], *cells, f'{late:.0%}', str(len(own))])} |")
+    for p in cells_of(rows):
+        for arm, words in ARMS.items():
+            own = of(rows, p, arm).values()
+            if not own:
+                continue
+            cells = [
+                mean_and_spread([float(row[name]) for row in own], digits)
+                for name, digits in (("late_f1", 3), ("best_f1", 3), ("energy_total", 0), ("uploads", 0))
+            ]
+            late = np.mean([float(row["stale_uploads"]) / float(row["uploads"]) for row in own])
+            lines.append(f"| {' | '.join([p, words, *cells, f'{late:.0%}', str(len(own))])} |")
     return "\n".join(lines)
 
 
-def differences(rows: list[Row], p: str) -> str:
-    own, *others = arms(rows, p).items()
-    lines = ["| ours minus | F1, last fifth | units | seeds |", "|---|---|---|---|"]
-    for arm, other in others:
-        pairs = [(own[1][seed], other[seed]) for seed in sorted(own[1].keys() & other.keys())]
-        f1 = interval([float(one["late_f1"]) - float(two["late_f1"]) for one, two in pairs])
-        units = interval([float(one["energy_total"]) / float(two["energy_total"]) - 1 for one, two in pairs])
-        lines.append(f"| {ARMS[arm]} | {_bold(f1, '+.3f')} | {_bold(units, '+.1%')} | {len(pairs)} |")
+def differences(rows: list[Row]) -> str:
+    lines = ["| p_bc | ours minus | F1, last fifth | units | seeds |", "|---|---|---|---|---|"]
+    first, *others = ARMS
+    for p in cells_of(rows):
+        ours = of(rows, p, first)
+        for arm in others:
+            other = of(rows, p, arm)
+            pairs = [(ours[seed], other[seed]) for seed in sorted(ours.keys() & other.keys())]
+            if not pairs:
+                continue
+            f1 = interval([float(one["late_f1"]) - float(two["late_f1"]) for one, two in pairs])
+            units = interval([float(one["energy_total"]) / float(two["energy_total"]) - 1 for one, two in pairs])
+            lines.append(f"| {p} | {ARMS[arm]} | {f1.markdown('+.3f')} | {units.markdown('+.1%')} | {len(pairs)} |")
     return "\n".join(lines)
 
 
-def _bold(one: Interval, digits: str) -> str:
-    text = f"{one.mean:{digits}} ({one.low:{digits}} to {one.high:{digits}})"
-    return f"**{text}**" if one.low > 0 or one.high < 0 else text
+def read_rows() -> list[Row]:
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def main() -> None:
@@ -89,10 +102,8 @@ def main() -> None:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-    with TABLE.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    for p in sorted({row["p"] for row in rows}, key=float):
-        print(f"p_bc = {p}", table(rows, p), differences(rows, p), sep="\n\n", end="\n\n")
+    rows = read_rows()
+    print(table(rows), differences(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class Physics:
 
     @property
     def as_in_the_paper(self) -> bool:
-        """Whether energy goes only where the paper has it go, a training has a slot for each unit, and an upload one."""
+        """Whether energy goes only where the paper has it go, a training has a slot a unit, and an upload one slot."""
         in_time = (self.train_slots == self.train_cost).all() and (self.transmit_slots == 1).all()
         return bool(in_time) and not self.extended
 
@@ -157,7 +157,7 @@ class Physics:
         return replace(self, **arrays)
 
     def with_device(self, device: "Physics") -> "Physics":
-        """Returns this physics with what a device has beyond the paper's: losses, sleep, and costs and slots of its own.
+        """Returns this physics with what a device has beyond the paper's: losses, sleep, costs and slots of its own.
 
         Args:
             device: The physics of a device, over as many clients. Its cut-off comes on top of the capacity.

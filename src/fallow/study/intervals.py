@@ -30,6 +30,21 @@ class Interval:
         spread = f" [{self.low:+.3g}, {self.high:+.3g}]" if self.count > 1 else " (one seed)"
         return f"{self.mean:+.3g}{spread}"
 
+    def markdown(self, digits: str) -> str:
+        """Returns the mean and its interval for a table in Markdown, in bold where the interval leaves out zero.
+
+        Args:
+            digits: A format of numbers, as in ``+.3f``.
+
+        Examples:
+            >>> Interval(0.5, 0.25, 0.75, count=3).markdown("+.2f")
+            '**+0.50 (+0.25 to +0.75)**'
+        """
+        if self.count < 2:
+            return f"{self.mean:{digits}}"
+        text = f"{self.mean:{digits}} ({self.low:{digits}} to {self.high:{digits}})"
+        return f"**{text}**" if self.low > 0 or self.high < 0 else text
+
 
 def interval(values: Sequence[float]) -> Interval:
     """Returns the mean of paired differences with Student's 95 % interval.
