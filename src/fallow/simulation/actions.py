@@ -51,6 +51,8 @@ class Actions:
         """
         busy, state = course.busy, self._state
         who = NOBODY
+        if not busy.waiting.size and not busy.sending.by_slot:
+            return who
         if busy.waiting.size:
             able = state.battery[busy.waiting] >= self._send_level.of(busy.waiting)
             if self._physics.sleeps:

@@ -12,9 +12,9 @@ EVERYONE = slice(None)
 BLOCK = 2**15
 """Clients whose books are balanced at once, in the processor's cache."""
 
+PAPER_BOOKS = {"harvested": "harvested", "overflow": "overflow"}
 BOOKS = {
-    "harvested": "harvested",
-    "overflow": "overflow",
+    **PAPER_BOOKS,
     "consumed_idle": "idle_drain",
     "conversion_loss": "conversion_loss",
     "leakage": "leakage",
@@ -23,14 +23,16 @@ BOOKS = {
 """The counters that are sums of arrays of the state, with the array of each."""
 
 
-def read_books(state: WorldState) -> dict[str, int]:
+def read_books(physics: Physics, state: WorldState) -> dict[str, int]:
     """Returns the sums over all clients since the beginning, by the names of `Counters`.
 
     Args:
+        physics: Says which books there are.
         state: All batteries and books.
     """
     arrays = vars(state)
-    return {counter: int(arrays[book].sum(dtype=np.int64)) for counter, book in BOOKS.items()}
+    kept = BOOKS if physics.extended else PAPER_BOOKS
+    return {counter: int(arrays[book].sum(dtype=np.int64)) for counter, book in kept.items()}
 
 
 def consumed(physics: Physics, state: WorldState, at: slice = EVERYONE) -> dict[str, NDArray[np.int64]]:
@@ -41,22 +43,26 @@ def consumed(physics: Physics, state: WorldState, at: slice = EVERYONE) -> dict[
         state: All batteries and books.
         at: Of which clients.
     """
-    sends = state.sends if physics.long_uploads else state.uploads
-    actions = (
-        ("consumed_train", state.starts, physics.train_cost, not physics.ideal),
-        ("consumed_tx", sends, physics.transmit_cost, not physics.ideal),
-        ("consumed_probe", state.probes, physics.probe_cost, physics.pays_probes),
-        ("consumed_listen", state.listens, physics.listen_cost, physics.listens),
-        ("consumed_download", state.downloads, physics.download_cost, physics.downloads),
-    )
-    used = {name: _times(count[at], cost[at]) for name, count, cost, paid in actions if paid}
-    return used | ({"consumed_idle": state.idle_drain[at]} if physics.idles else {})
+    used: dict[str, NDArray[np.int64]] = {}
+    if not physics.ideal:
+        used["consumed_train"] = _times(state.starts[at], physics.train_cost[at])
+        sends = state.sends if physics.long_uploads else state.uploads
+        used["consumed_tx"] = _times(sends[at], physics.transmit_cost[at])
+    if physics.pays_probes:
+        used["consumed_probe"] = _times(state.probes[at], physics.probe_cost[at])
+    if physics.listens:
+        used["consumed_listen"] = _times(state.listens[at], physics.listen_cost[at])
+    if physics.downloads:
+        used["consumed_download"] = _times(state.downloads[at], physics.download_cost[at])
+    if physics.idles:
+        used["consumed_idle"] = state.idle_drain[at]
+    return used
 
 
 def _times(count: NDArray[np.int32], cost: NDArray[np.int32]) -> NDArray[np.int64]:
     """Returns a product; widened first, because NumPy is far slower with numbers of two types."""
     units = count.astype(np.int64)
-    units *= cost.astype(np.int64)
+    units *= cost.astype(np.int64) if cost.strides[0] else int(cost[0])
     return units
 
 
@@ -74,7 +80,9 @@ def balance_books(physics: Physics, state: WorldState) -> None:
     """
     clients = physics.clients
     blocks = [slice(first, min(first + BLOCK, clients)) for first in range(0, clients, BLOCK)]
-    wrong = sum(_count_wrong(physics, state, at) for at in blocks)
+    wrong = 0
+    for at in blocks:
+        wrong += _count_wrong(physics, state, at)
     if wrong:
         at = next(at for at in blocks if _count_wrong(physics, state, at))
         stored = _should_store(physics, state, at)

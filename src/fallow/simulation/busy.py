@@ -41,9 +41,10 @@ class Busy:
         Args:
             slot: Counted from the beginning of the run.
         """
+        if slot not in self.training.by_slot:
+            return NOBODY
         who = self.training.take(slot)
-        if who.size:
-            self.waiting = _merged([self.waiting, who]) if self.waiting.size else who
+        self.waiting = _merged([self.waiting, who]) if self.waiting.size else who
         return who
 
     def send(self, able: NDArray[np.bool_]) -> Clients:
@@ -58,14 +59,14 @@ class Busy:
 
 
 class Agenda:
-    """Clients by the slot in which something of theirs ends."""
+    """Clients by the slot in which something of theirs ends.
+
+    Attributes:
+        by_slot: Arrays of clients by slot.
+    """
 
     def __init__(self) -> None:
-        self._by_slot: dict[int, list[Clients]] = {}
-
-    def __bool__(self) -> bool:
-        """Whether there is anybody."""
-        return bool(self._by_slot)
+        self.by_slot: dict[int, list[Clients]] = {}
 
     def add(self, who: Clients, last_slot: int | NDArray[np.int32]) -> None:
         """Adds clients.
@@ -75,10 +76,10 @@ class Agenda:
             last_slot: The slot in which it ends, one for all, or one for each, shape (clients,), int32.
         """
         if isinstance(last_slot, int):
-            self._by_slot.setdefault(last_slot, []).append(who)
+            self.by_slot.setdefault(last_slot, []).append(who)
             return
         for slot in np.unique(last_slot).tolist():
-            self._by_slot.setdefault(slot, []).append(who[last_slot == slot])
+            self.by_slot.setdefault(slot, []).append(who[last_slot == slot])
 
     def ending(self, slot: int) -> Clients:
         """Returns the clients of a slot in ascending order, shape (clients,), intp.
@@ -86,7 +87,7 @@ class Agenda:
         Args:
             slot: Counted from the beginning of the run.
         """
-        return _merged(self._by_slot.get(slot, []))
+        return _merged(self.by_slot.get(slot, []))
 
     def take(self, slot: int) -> Clients:
         """Returns the clients of a slot in ascending order, shape (clients,), intp, and removes them.
@@ -94,7 +95,7 @@ class Agenda:
         Args:
             slot: Counted from the beginning of the run.
         """
-        parts = self._by_slot.pop(slot, None)
+        parts = self.by_slot.pop(slot, None)
         return NOBODY if parts is None else _merged(parts)
 
 

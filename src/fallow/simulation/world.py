@@ -72,7 +72,7 @@ class World:
         course = Course(
             busy,
             self._charging.harvest(slot, rows, slot_by_slot) if self._charging else self._harvest(rows),
-            before=read_books(state),
+            before=read_books(physics, state),
             delivered=np.zeros(physics.clients, dtype=np.bool_),
             events=[] if record_events else None,
             counts=dict.fromkeys(COUNTERS, 0),
@@ -119,7 +119,7 @@ class World:
             self._charging.write_up()
         balance_books(physics, self.state)
         counts = course.counts | {
-            **{counter: units - course.before[counter] for counter, units in read_books(self.state).items()},
+            **{counter: units - course.before[counter] for counter, units in read_books(physics, self.state).items()},
             "stored": int(self.state.battery.sum(dtype=np.int64)),
             "selected": who.size,
         }
