@@ -47,6 +47,22 @@ def test_the_day_has_the_length_of_the_textbook_within_six_minutes(place, day, d
     )
 
 
+@pytest.mark.parametrize(
+    ("latitude", "day", "hours", "noon"),
+    [
+        (-0.25, "2010-06-21", 12 + 6 / 60 + 32 / 3600, 66.3),  # Quito
+        (-0.25, "2010-12-21", 12 + 8 / 60 + 18 / 3600, 66.8),
+        (69.7, "2010-06-21", 24.0, 43.8),  # Tromsø
+        (69.7, "2010-12-22", 0.0, None),
+    ],
+)
+def test_days_and_noons_are_those_of_a_published_table(latitude, day, hours, noon):
+    elevation, _ = position(Place(latitude, 0.0), minutes_of(day, Place(latitude, 0.0)))
+    assert np.count_nonzero(elevation > -0.267) / 60 == pytest.approx(hours, abs=3 / 60)
+    if noon is not None:
+        assert elevation.max() == pytest.approx(noon, abs=0.1)
+
+
 def test_45_degrees_north_has_the_published_day_lengths_of_the_solstices():
     place = Place(45.0, 0.0)  # 15 h 37 min and 8 h 46 min in almanacs
     for day, hours in (("2025-06-21", 15 + 37 / 60), ("2025-12-21", 8 + 46 / 60)):
