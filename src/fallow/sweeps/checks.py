@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fallow.data import loaded
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.plugins.nested import flatten
@@ -81,5 +82,5 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
             read.add(harvest)
         dataset = experiment.build("data")
         if experiment.learning.mode == "train" and f"{dataset}" not in read:
-            dataset.load(experiment.seed)
+            loaded(dataset, experiment.seed, name=experiment.data.name)
             read.add(f"{dataset}")
