@@ -25,7 +25,7 @@ from fallow.policies.base import (
     most_selected,
     needs_of,
 )
-from fallow.state import check_parts, from_arrays, to_arrays
+from fallow.state import check_parts, from_arrays, same_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6
@@ -115,7 +115,7 @@ def _check_importance(policy: Weigher[Any], state: Any, clients: int) -> None:
         raise PolicyError(
             "The policy's importance has factors that are negative or not finite; they must be 0 or more."
         )
-    if not _same_arrays(before, to_arrays(state)):
+    if not same_arrays(before, to_arrays(state)):
         raise PolicyError("The policy's importance changed the state that it was given; it may only read it.")
 
 
@@ -133,12 +133,12 @@ def _ask_twice(
             raise PolicyError(f"The policy's {hook} must return (state, mask); it returned a {type(answer).__name__}.")
         new_state, mask = answer
         answers.append((new_state, checked_mask(mask, view.battery.size, hook)))
-    if not _same_arrays(before, to_arrays(state)):
+    if not same_arrays(before, to_arrays(state)):
         raise PolicyError(f"The policy's {hook} changed the state that it was given; it must return a new one.")
     if repr(policy) != itself:
         raise PolicyError(f"The policy's {hook} changed the policy itself; memory belongs in the state.")
     (new_state, mask), (state_again, mask_again) = answers
-    if not np.array_equal(mask, mask_again) or not _same_arrays(to_arrays(new_state), to_arrays(state_again)):
+    if not np.array_equal(mask, mask_again) or not same_arrays(to_arrays(new_state), to_arrays(state_again)):
         raise PolicyError(
             f"The policy's {hook} answered otherwise when asked again with the same state, view and random stream: "
             "draw only from the rng it is given, and keep everything it remembers in the state."
@@ -222,11 +222,3 @@ def _known(world: np.random.Generator, needs: Needs, epoch: int, clients: int) -
 
 def _same(first: list[Mask], again: list[Mask]) -> bool:
     return len(first) == len(again) and all(map(np.array_equal, first, again))
-
-
-def _same_arrays(first: dict[str, Any], again: dict[str, Any]) -> bool:
-    return first.keys() == again.keys() and all(
-        first[name].dtype == again[name].dtype
-        and np.array_equal(first[name], again[name], equal_nan=first[name].dtype.kind == "f")
-        for name in first
-    )
