@@ -1,8 +1,6 @@
 """The command line: one module a command, which is imported when the command is called."""
 
-import os
 import sys
-import traceback
 
 import typer
 
@@ -49,6 +47,4 @@ def _print_error(error: Exception) -> None:
 
     from fallow.cli.screen import errors
 
-    if os.environ.get("FALLOW_TRACEBACK"):  # for the author of a part that failed
-        traceback.print_exception(error)
     errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False)

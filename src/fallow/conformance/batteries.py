@@ -11,7 +11,7 @@ from typing import Any
 from fallow.conformance.sentences import first_problem
 from fallow.errors import PluginError
 from fallow.flower.batteries import Battery, Event, Metered, OpenBattery, Reading
-from fallow.plugins.calls import call
+from fallow.plugins.calls import blamed, call
 from fallow.plugins.returned import plain_number
 from fallow.state import to_arrays
 
@@ -40,13 +40,15 @@ def check_battery(battery: Any) -> list[str]:
 def _check(given: Any) -> None:
     part = f"The battery '{given.__name__ if isinstance(given, FunctionType) else type(given).__name__}'"
     battery: Battery = given if "open" in dir(given) else _made(part, given)
-    numbers: dict[str, int] = call(part, "its numbers", _numbers, battery)
+    with blamed(part, "its numbers"):
+        numbers = _numbers(battery)
     for name, number in numbers.items():
         plain_number(f"{name} of {part[0].lower()}{part[1:]}", number, 0 if name == "transmit_cost" else 1, MOST)
     opened: OpenBattery = call(part, "open", battery.open, None, probes=True, ideal=False)
     for epoch in range(EPOCHS):
         _live(part, opened, epoch, numbers["capacity"])
-        kept = call(part, "state", _kept, opened)
+        with blamed(part, "state"):
+            kept = _kept(opened)
         opened = call(part, "open, after a restart", battery.open, kept, probes=True, ideal=False)
 
 
@@ -83,13 +85,15 @@ def _made(part: str, given: Any) -> Battery:
 
 def _live(part: str, opened: OpenBattery, epoch: int, capacity: int) -> None:
     """Raises an error if an epoch of a battery is not what a node can use."""
-    call(part, "catch_up", lambda: list(opened.catch_up(epoch)))
+    with blamed(part, "catch_up"):
+        list(opened.catch_up(epoch))
     readings = [call(part, "look", opened.look, epoch) for _ in range(2)]
     for reading in readings:
         if not isinstance(reading, Reading):
             raise PluginError(f"{part} returned a {type(reading).__name__} from look; it must return a Reading.")
         plain_number(f"The level that {part[0].lower()}{part[1:]} reads", reading.units, 0, capacity)
-    events = call(part, "live", lambda: list(opened.live(epoch, None, selected=epoch == 1)))
+    with blamed(part, "live"):
+        events = list(opened.live(epoch, None, selected=epoch == 1))
     for event in events:
         if not isinstance(event, Event) or event.kind not in KINDS:
             raise PluginError(f"{part} gave {event!r} in live; it must give events of the kinds {', '.join(KINDS)}.")

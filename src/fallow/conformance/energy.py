@@ -8,7 +8,7 @@ from fallow.energy.base import unit_rows
 from fallow.energy.fractions import means_of
 from fallow.energy.own import check_repeats, prepared, prepared_forecast
 from fallow.errors import EnergyError
-from fallow.plugins.calls import call
+from fallow.plugins.calls import blamed, call
 
 SIZES = (1, 7)
 SLOTS = 12
@@ -40,8 +40,10 @@ def _check(model: EnergyModel) -> None:
         in_units = call(part, "at_scale", model.at_scale, SCALE) if isinstance(model, Scaled) else model
         for clients in SIZES:
             _check_harvest(part, in_units, clients)
-            if isinstance(in_units, Averaged):
-                call(part, "mean", means_of, in_units, clients)
+            knows_mean = isinstance(in_units, Averaged)
+            if knows_mean:
+                with blamed(part, "mean"):
+                    means_of(in_units, clients)
             if isinstance(in_units, Correlated):
                 _check_harvest(part, call(part, "correlated", in_units.correlated, 0.5), clients)
             if isinstance(in_units, Rescaled):

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
+from types import CodeType, MethodType
 from typing import Any, Protocol, runtime_checkable
 
 from fallow.errors import FallowError, PluginError
@@ -51,8 +51,10 @@ def call(part: str, hook: str, function: Callable[..., Any], *arguments: Any, **
         **keywords: What it is called with, by name.
 
     Raises:
-        PluginError: It raised an error; the sentence says which, and where.
+        PluginError: It raised an error; the sentence says which, and where. What Fallow's own parts raise passes.
     """
+    if is_ours(function.__self__ if isinstance(function, MethodType) else function):
+        return function(*arguments, **keywords)
     with blamed(part, hook, function):
         return function(*arguments, **keywords)
 
