@@ -1,6 +1,6 @@
 """Parts that break their contracts, each in one way, as people write them by mistake."""
 
-# ruff: noqa: ARG001, ARG002
+# ruff: noqa: ARG001, ARG005
 
 from dataclasses import dataclass, replace
 from itertools import count
@@ -229,11 +229,15 @@ def in_place(input_shape, classes):
     return nn.Sequential(Doubles(), nn.Flatten(), nn.Linear(64, classes))
 
 
-def fails_when_single(input_shape, classes):
+def clipped_in_place(input_shape, classes):
+    return nn.Sequential(nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(64, classes))
+
+
+def fails_late(input_shape, classes):
     class Picky(nn.Module):
         def forward(self, inputs):
-            if self.training and len(inputs) == 3:
-                raise ValueError("three is too few")
+            if len(inputs) == 43:
+                raise ValueError("forty-three is too many")
             return inputs
 
     return nn.Sequential(nn.Flatten(), Picky(), nn.Linear(64, classes))

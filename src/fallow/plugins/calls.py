@@ -4,6 +4,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sysconfig import get_paths
 from types import CodeType, MethodType
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +13,12 @@ from fallow.plugins.wording import in_words
 
 HERE = Path(__file__).parent.parent
 """The folder of Fallow's own code."""
+
+STANDARD = Path(get_paths()["stdlib"])
+"""The folder of Python's own modules."""
+
+LIBRARIES = ("numpy", "torch", "pydantic", "flwr")
+"""The packages that may stand between Fallow and somebody's code."""
 
 RAISED = (Exception, SystemExit)
 """What is caught of somebody's code: also a sys.exit, which would end a run without a word; not Ctrl-C."""
@@ -102,16 +109,25 @@ def place_of(raised: BaseException, function: object = None) -> str:
         function: Where to point if the call itself failed, as it does with a wrong number of arguments.
     """
     frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if frame.filename != __file__]
-    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(HERE)]
+    outside = [frame for frame in frames if not Path(frame.filename).is_relative_to(HERE)]
+    # Between us and them may be a library: threads, or PyTorch, which calls a network's forward.
+    theirs = [frame for frame in outside if not _is_library(Path(frame.filename))] or outside
     if not theirs:
         code = function.__code__ if isinstance(function, HasCode) else None
         if code is None or Path(code.co_filename).is_relative_to(HERE):
             return ""
         return f"{_shown(code.co_filename)}, line {code.co_firstlineno}"
-    # The first frame outside of Fallow is the author's; below it may be helpers of theirs, and libraries.
+    # The first frame is the author's; below it may be helpers of theirs, and other packages.
     home = Path(theirs[0].filename).parent
     own = [frame for frame in theirs if _belongs(Path(frame.filename), home)]
     return f"{_shown(own[-1].filename)}, line {own[-1].lineno}"
+
+
+def _is_library(file: Path) -> bool:
+    """Returns whether a file is Python's own, or of a package that Fallow itself calls."""
+    if "site-packages" in file.parts:
+        return file.parts[file.parts.index("site-packages") + 1] in LIBRARIES
+    return file.is_relative_to(STANDARD) or str(file).startswith("<")
 
 
 def _belongs(file: Path, home: Path) -> bool:
