@@ -144,7 +144,7 @@ def test_hostile_entries_are_sentences_and_nothing_outside_is_touched(tmp_path: 
     (outside / "thesis.tex").write_text("years of work")
     (outside / "folder" / "000000009.parquet").write_text("mine")
     before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
-    chance = random.Random(15)
+    chance = random.Random(15)  # noqa: S311  # the same tries in every test
     outcomes: set[str] = set()
     for number in range(120):
         directory = tmp_path / f"{number}"
@@ -162,8 +162,7 @@ def test_hostile_entries_are_sentences_and_nothing_outside_is_touched(tmp_path: 
                 outcomes.add("replaced")
             load_run(directory)
         except FallowError as error:
-            assert "\n" not in str(error)
-            outcomes.add("refused")
+            outcomes.add("refused" if "\n" not in str(error) else f"more than a sentence: {error}")
         assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before, number
         shutil.rmtree(directory)
     assert outcomes == {"finished", "went on", "replaced", "refused"}
