@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fallow.errors import RunDirectoryError
+from fallow.errors import HeldError, RunDirectoryError
 
 PATIENCE = 5.0
 """Seconds to wait for a writer that is about to end."""
@@ -48,7 +48,8 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
         patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
 
     Raises:
-        RunDirectoryError: Another writer still holds the lock.
+        HeldError: Another writer still holds the lock.
+        OSError: The directory is not there, or can't be opened.
     """
     try:
         import fcntl
@@ -63,30 +64,34 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
             if time.monotonic() > deadline:
                 holder = _name_holder(descriptor)
                 os.close(descriptor)
-                raise RunDirectoryError(f"{directory} is being written to by {holder}; wait for it.") from None
+                raise HeldError(f"{directory} is being written to by {holder}; wait for it.") from None
             time.sleep(0.1)
         else:
             return DirectoryLock(descriptor)
 
 
 @contextmanager
-def hold(directory: Path) -> Iterator[None]:
+def hold(directory: Path, patience: float | None = None) -> Iterator[None]:
     """Locks a directory for the time of a ``with`` block, and makes it first if it is missing.
 
     At the end it removes the directories that it made and that are still empty.
 
     Args:
         directory: The directory to lock.
+        patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
 
     Raises:
-        RunDirectoryError: The directory can't be made, or another writer holds it.
+        HeldError: Another writer holds it.
+        RunDirectoryError: The directory can't be made or opened.
     """
     while True:
         made = _make(directory)
         try:
-            held = lock(directory)
+            held = lock(directory, patience)
         except FileNotFoundError:  # the process that held it has just removed it
             continue
+        except OSError as error:
+            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
         if held.is_of(directory):
             break
         held.close()
