@@ -98,6 +98,9 @@ def node(
             metavar="KEY=VALUE", help="More of its node config, for your own app; may be repeated.", show_default=False
         ),
     ] = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Keep a process in memory that has everything loaded and answers at once.")
+    ] = False,
 ) -> None:
     """Keep a SuperNode running: start it again when it dies or is refused, until Ctrl-C."""
     authority = ca or key.with_name("ca.crt")
@@ -123,6 +126,8 @@ def node(
     node_config = home / "node.toml"
     settings = _node_config(home, number, identity or (key.name if number is None else None), config or [])
     node_config.write_text(tomli_w.dumps(settings), encoding="utf-8")
+    if warm:
+        programs = os.pathsep.join([str(_warm_programs(home, programs)), programs])
     # Each node has a Flower home of its own: two that install an app into one at once disturb each other.
     environment = QUIET | os.environ | {"PATH": programs, "FLWR_HOME": str(home / "flower")}
 
@@ -161,6 +166,18 @@ def _node_config(home: Path, number: int | None, identity: str | None, more: lis
         override(settings, assignment)
     own = {"fallow-dir": str(home), "partition-id": number, "identity": identity}
     return settings | {name: value for name, value in own.items() if value is not None}
+
+
+def _warm_programs(home: Path, programs: str) -> Path:
+    """Returns a folder for the front of PATH, with the program that calls a warm process."""
+    from fallow.flower.node.warm import CLIENT_PROGRAM, write_program
+
+    cold = shutil.which(CLIENT_PROGRAM, path=programs)
+    if cold is None:
+        raise ConfigError(NOT_INSTALLED)
+    if not hasattr(os, "fork"):
+        raise ConfigError("--warm needs a system that can fork, such as Linux; start the node without it.")
+    return write_program(home, cold)
 
 
 def _free_port() -> int:

@@ -114,16 +114,29 @@ def client_app(
         place, shares = directory_for(context, directory), shares_labels(context, share_labels)
         return Node(identity, task, own, place, policy, run=context.run_id, share_labels=shares)
 
-    return app_of(node)
+    return app_of(node, lambda: None)
 
 
-def app_of(node: Callable[[Context], Node]) -> ClientApp:
+class NodeApp(ClientApp):
+    """A ClientApp that can be made ready before a message comes.
+
+    Attributes:
+        prepare: Loads what messages need and what is the same for all of them.
+    """
+
+    def __init__(self, prepare: Callable[[], None]) -> None:
+        super().__init__()
+        self.prepare = prepare
+
+
+def app_of(node: Callable[[Context], Node], prepare: Callable[[], None]) -> NodeApp:
     """Returns a ClientApp that passes queries and orders on to nodes.
 
     Args:
         node: Makes the node of a context.
+        prepare: Loads what is the same for all messages, for a process that answers many of them.
     """
-    app = ClientApp()
+    app = NodeApp(prepare)
 
     @app.query()
     def query(message: Message, context: Context) -> Message:

@@ -18,7 +18,7 @@ from fallow.flower.node.node import Node
 from fallow.policies import AnyPolicy
 
 if TYPE_CHECKING:  # PyTorch comes with it
-    from fallow.flower.node.client_task import ClientTask
+    from fallow.flower.experiment import _Parts
 
 
 class _Devices:
@@ -58,6 +58,15 @@ def experiment_client(
     """
     toml = experiment.to_toml()
 
+    def parts() -> "_Parts":
+        from fallow.flower.experiment import _parts  # with PyTorch
+
+        return _parts(toml)
+
+    def prepare() -> None:
+        parts()
+        _devices(toml)
+
     def node(context: Context) -> Node:
         number = _number(context, experiment.clients)
         devices = _devices(toml)
@@ -65,16 +74,17 @@ def experiment_client(
         if slot_seconds is not None:
             battery = WallClock(devices.battery(number), slot_seconds)
 
-        def task() -> "ClientTask":
-            from fallow.flower.experiment import _parts  # with PyTorch
+        return Node(
+            identity_of(context),
+            lambda: parts().task(number),
+            battery,
+            directory_for(context, directory),
+            devices.policy,
+            run=context.run_id,
+            share_labels=shares_labels(context, share_labels),
+        )
 
-            return _parts(toml).task(number)
-
-        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
-        run = context.run_id
-        return Node(identity_of(context), task, battery, place, devices.policy, run=run, share_labels=shares)
-
-    return app_of(node)
+    return app_of(node, prepare)
 
 
 def _number(context: Context, clients: int) -> int:
