@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from fallow.errors import ConfigError
 from fallow.flower.node import warm
-from fallow.flower.node.warm import TRIES, Apps, write_program
+from fallow.flower.node.warm import TRIES, Apps, with_warm_program
 from fallow.flower.node.warm_call import SOCKET, STARTED
 from tests.flower.warm_program import train
 from tests.processes import is_alive
@@ -27,7 +28,7 @@ def home(tmp_path: Path) -> Path:
     cold = home / "flwr-clientapp"
     cold.write_text('#!/bin/sh\necho "cold: $@"\n')
     cold.chmod(0o755)
-    assert write_program(home, str(cold)) == home / "bin"
+    assert with_warm_program(home, str(home)) == f"{home / 'bin'}:{home}"
     (home / "warm" / STARTED).touch()  # no other warm process is started
     return home
 
@@ -91,6 +92,11 @@ def test_a_warm_process_is_started_with_the_first_call_and_not_at_once_again(hom
     assert ["FLWR_HOME" in one.stderr for one in began] == [True, False]
     os.utime(stamp, (0, 0))
     assert "FLWR_HOME" in call(home).stderr
+
+
+def test_without_flower_there_is_no_warm_process(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Flower is not installed"):
+        with_warm_program(tmp_path, str(tmp_path))
 
 
 def test_only_its_owner_may_call(home: Path) -> None:

@@ -18,6 +18,7 @@ from fallow.cli.screen import console, errors
 from fallow.errors import ConfigError
 from fallow.experiment.settings import override
 from fallow.flower.deploy.supervisor import supervise
+from fallow.flower.node.warm import with_warm_program
 
 flower_app = typer.Typer(help="Begin a Flower app, make its keys, and keep its nodes running.", no_args_is_help=True)
 
@@ -126,10 +127,10 @@ def node(
     node_config = home / "node.toml"
     settings = _node_config(home, number, identity or (key.name if number is None else None), config or [])
     node_config.write_text(tomli_w.dumps(settings), encoding="utf-8")
-    if warm:
-        programs = os.pathsep.join([str(_warm_programs(home, programs)), programs])
     # Each node has a Flower home of its own: two that install an app into one at once disturb each other.
     environment = QUIET | os.environ | {"PATH": programs, "FLWR_HOME": str(home / "flower")}
+    if warm:
+        environment |= {"PATH": with_warm_program(home, programs)}
 
     def command() -> list[str]:
         return [
@@ -166,18 +167,6 @@ def _node_config(home: Path, number: int | None, identity: str | None, more: lis
         override(settings, assignment)
     own = {"fallow-dir": str(home), "partition-id": number, "identity": identity}
     return settings | {name: value for name, value in own.items() if value is not None}
-
-
-def _warm_programs(home: Path, programs: str) -> Path:
-    """Returns a folder for the front of PATH, with the program that calls a warm process."""
-    from fallow.flower.node.warm import CLIENT_PROGRAM, write_program
-
-    cold = shutil.which(CLIENT_PROGRAM, path=programs)
-    if cold is None:
-        raise ConfigError(NOT_INSTALLED)
-    if not hasattr(os, "fork"):
-        raise ConfigError("--warm needs a system that can fork, such as Linux; start the node without it.")
-    return write_program(home, cold)
 
 
 def _free_port() -> int:

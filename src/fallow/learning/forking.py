@@ -1,8 +1,5 @@
 """PyTorch in a process that forks. Threads do not survive a fork, and a child that waits for them waits for ever."""
 
-import os
-
-os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded: it asks once
 import torch
 
 

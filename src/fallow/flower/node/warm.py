@@ -24,6 +24,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
+from fallow.errors import ConfigError
 from fallow.flower.node import warm_call
 from fallow.flower.node.warm_call import SOCKET, at_socket
 
@@ -39,22 +40,30 @@ TRIES = 2
 CLIENT_PROGRAM = "flwr-clientapp"
 
 
-def write_program(home: Path, program: str) -> Path:
-    """Writes the program that stands in for Flower's, and returns its folder, for the front of PATH.
+def with_warm_program(home: Path, path: str) -> str:
+    """Returns PATH with a program at its front that stands in for Flower's client program, and calls a warm process.
 
     Args:
         home: The node's own directory.
-        program: Flower's client program.
+        path: PATH without it.
+
+    Raises:
+        ConfigError: Flower is not installed, or this system can't fork.
     """
+    cold = shutil.which(CLIENT_PROGRAM, path=path)
+    if cold is None:
+        raise ConfigError("Flower is not installed; run pip install 'fallow[node]'.")
+    if sys.platform == "win32":
+        raise ConfigError("--warm needs a system that can fork, such as Linux; start the node without it.")
     folder, state = home / "bin", home / "warm"
     shutil.rmtree(state, ignore_errors=True)  # of an earlier life
-    for path in (folder, state):
-        path.mkdir(mode=0o700, exist_ok=True)
-    words = [sys.executable, "-I", "-S", warm_call.__file__, str(state), program]
-    target = folder / Path(program).name
+    for made in (folder, state):
+        made.mkdir(mode=0o700, exist_ok=True)
+    words = [sys.executable, "-I", "-S", warm_call.__file__, str(state), cold]
+    target = folder / CLIENT_PROGRAM
     target.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
     target.chmod(0o700)
-    return folder
+    return os.pathsep.join([str(folder), path])
 
 
 class WarmProcess:
@@ -223,7 +232,8 @@ def main() -> None:
     directory, owner = Path(sys.argv[1]), int(sys.argv[2])
     apps = Apps(Path(os.environ["FLWR_HOME"]) / "apps")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from fallow.learning.forking import without_threads  # first of all: it keeps PyTorch from starting threads
+    os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded, which asks once
+    from fallow.learning.forking import without_threads
 
     without_threads()
     importlib.import_module("fallow.flower.node.client_task")  # what most messages need
