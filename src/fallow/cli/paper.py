@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fallow.cli.readings import carry_out_readings, draw_kept
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.experiment.settings import override
@@ -20,6 +21,13 @@ def paper(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also rerun one cell under other readings of the paper.")
     ] = False,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Instead: energy and age under every reading, without learning.")
+    ] = False,
+    kept: Annotated[
+        Path | None,
+        typer.Option("--from", help="Run nothing; draw from a folder of tables that were kept.", show_default=False),
+    ] = None,
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the study; one that is there goes on.")] = Path("runs/paper"),
     workers: Workers = 0,
@@ -27,7 +35,14 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
-    planned = plan_paper(_checked(scale), seeds, out, _settings(setting or []), sensitivity=sensitivity)
+    settings = _settings(setting or [])
+    if kept is not None:
+        draw_kept(kept, out, as_json=as_json)
+        return
+    if readings:
+        carry_out_readings(seeds, settings, out, workers, dry_run=dry_run, as_json=as_json)
+        return
+    planned = plan_paper(_checked(scale), seeds, out, settings, sensitivity=sensitivity)
     if dry_run:
         show_forecast(planned.runs, workers, as_json=as_json)
         return

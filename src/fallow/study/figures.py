@@ -51,7 +51,7 @@ def _grid(results: Results, column: str, title: str, path: Path) -> list[Path]:
         figure.tight_layout(rect=(0, 0, 1, 0.96))
         return figure
 
-    return _save(draw, path)
+    return save_figure(draw, path)
 
 
 def _line(axis: Any, results: Results, cell: Cell, policy: str, column: str) -> None:
@@ -94,7 +94,7 @@ def _energy(results: Results, path: Path) -> list[Path]:
         figure.tight_layout()
         return figure
 
-    return _save(draw, path)
+    return save_figure(draw, path)
 
 
 def _share(results: Results, cell: Cell, policy: str) -> float:
@@ -104,7 +104,13 @@ def _share(results: Results, cell: Cell, policy: str) -> float:
     return means[policy] / most if policy in means and most else 0.0
 
 
-def _save(draw: Callable[[Any], Any], path: Path) -> list[Path]:
+def save_figure(draw: Callable[[Any], Any], path: Path) -> list[Path]:
+    """Draws a figure and returns its two files, PDF and PNG.
+
+    Args:
+        draw: Returns the figure, given matplotlib.pyplot.
+        path: The files, without an ending.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")

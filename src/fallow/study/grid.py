@@ -1,8 +1,10 @@
 """The runs of the paper's study, at three scales."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from fallow.sweeps.axes import Grid
+from fallow.sweeps.sharing import fit_section, known_to_any
 
 Scale = Literal["smoke", "half", "full"]
 
@@ -51,6 +53,18 @@ def build_grid(scale: Scale, seeds: int, settings: dict[str, Any] | None = None)
         "seed": list(range(seeds)),
     }
     return shared, grid
+
+
+def with_policy(shared: dict[str, Any], policy: str, policies: Iterable[str]) -> dict[str, Any]:
+    """Returns the settings of all runs under one policy, with those of the policies' options that it has.
+
+    Args:
+        shared: Settings, by section.
+        policy: Its name.
+        policies: The names of all policies that `shared` is meant for.
+    """
+    given = shared.get("policy", {})
+    return shared | {"policy": fit_section("policy", given, policy, known_to_any("policy", given, policies))}
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
