@@ -64,8 +64,8 @@ def nearest(combinations: Sequence[Combination]) -> list[str]:
     more = f"; the {SHOWN} nearest to {PAPER_SAVING:.0%}" if len(agreeing) > SHOWN else ""
     heads = [f"p_bc = {p:g}" for p in HARVESTS]
     return [
-        f"{len(agreeing)} combinations give the paper's saving with FedBacys-Odd slightly below VAoI at one p_bc, which "
-        f"is {' or '.join(where)}{more}. In a cell: what VAoI saves / by how much FedBacys-Odd is below VAoI.",
+        f"{len(agreeing)} combinations give the paper's saving with FedBacys-Odd slightly below VAoI at one p_bc, "
+        f"which is {' or '.join(where)}{more}. In a cell: what VAoI saves / by how much FedBacys-Odd is below VAoI.",
         "",
         f"| FedBacys; VAoI; FedAvg; starts | {' | '.join(heads)} |",
         f"|---|{'---|' * len(heads)}",

@@ -48,7 +48,7 @@ def plan_readings(seeds: int, out: Path, settings: Mapping[str, Any] | None = No
             "seed": list(range(seeds)),
         }
         own = plan(with_policy(shared, policy, READINGS), grid, out / "readings" / policy)
+        if own[0].experiment.learning.mode != "none":
+            raise ConfigError("learning.mode = 'train' is not for the readings; they look at energy and age alone.")
         runs += [replace(run, point={"policy.name": policy, **run.point}) for run in own]
-    if runs[0].experiment.learning.mode != "none":
-        raise ConfigError("learning.mode = 'train' is not for the readings; they look at energy and age alone.")
     return runs
