@@ -5,11 +5,10 @@ from typing import Any
 
 from fallow.cli.screen import console, print_json, words_aside
 from fallow.cli.sweep import exit_after, say_finished, show_forecast, stopping
-from fallow.errors import ConfigError
 from fallow.study.grid import HARVESTS
 from fallow.study.readings.agreement import STATEMENTS, Statement
 from fallow.study.readings.plan import plan_readings
-from fallow.study.readings.run import Readings, readings_from, run_readings
+from fallow.study.readings.run import Readings, run_readings
 from fallow.sweeps.progress import OnScreen
 
 
@@ -34,27 +33,17 @@ def carry_out_readings(
         sweep, found = run_readings(runs, out, workers, OnScreen())
         say_finished(sweep)
     if found is not None:
-        _print(found, as_json=as_json)
+        print_readings(found, as_json=as_json)
     exit_after(sweep)
 
 
-def draw_kept(folder: Path, out: Path, *, as_json: bool) -> None:
-    """Draws the readings from a folder of tables, and prints what agrees with the paper.
+def print_readings(found: Readings, *, as_json: bool) -> None:
+    """Prints how many combinations of readings agree with the paper.
 
     Args:
-        folder: It holds readings.csv.
-        out: Where page and picture go.
+        found: What came of the readings.
         as_json: Whether to print JSON.
-
-    Raises:
-        ConfigError: Page and picture would go into the folder of the tables.
     """
-    if folder.resolve() == out.resolve():
-        raise ConfigError(f"{out} holds the tables; choose another folder for what is drawn (--out).")
-    _print(readings_from(folder, out), as_json=as_json)
-
-
-def _print(found: Readings, *, as_json: bool) -> None:
     total = len(found.combinations)
     agreeing = {
         statement.text: {

@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from fallow.study.claims import PAPER_SAVING
 from fallow.study.grid import HARVESTS
 from fallow.study.readings.spent import Key, Spent
-
-NEAR = 0.03
-"""How far a saving may be from the paper's 37 %: three points."""
+from fallow.study.verdicts import NEAR, PAPER_SAVING
 
 SLIGHTLY = 0.15
 """The most that 'slightly less' is, as a share of VAoI's energy."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fallow.study.claims import PAPER_SAVING
 from fallow.study.figures import COLOURS, save_figure
 from fallow.study.grid import HARVESTS, NAMES
 from fallow.study.readings.spent import Spent
+from fallow.study.verdicts import PAPER_SAVING
 
 FIGURE = "readings"
 DASHES = ("-", "--", "-.", ":")

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from fallow.study.claims import PAPER_SAVING
 from fallow.study.grid import HARVESTS
 from fallow.study.readings.agreement import STATEMENTS, Combination, odd_slightly_below, saves_as_printed
 from fallow.study.readings.figure import FIGURE
+from fallow.study.verdicts import PAPER_SAVING
 
 SHOWN = 8
 """How many combinations are listed."""
