@@ -27,7 +27,7 @@ def write_outcomes(outcomes: Mapping[str, Outcomes], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     numbers = [one.name for one in fields(Outcome)]
     runs = [
-        [rule, *cell, policy, seed, *(f"{value:.6g}" for value in _values(one))]
+        [rule, *cell, policy, seed, *(f"{value:.10g}" for value in _values(one))]
         for rule, own in outcomes.items()
         for (cell, policy, seed), one in sorted(own.runs.items())
     ]
