@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from fallow.data import loaded
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.policies import needs_of
@@ -51,5 +52,5 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
             read.add(harvest)
         dataset = experiment.build("data")
         if experiment.learning.mode == "train" and f"{dataset}" not in read:
-            dataset.load(experiment.seed)
+            loaded(dataset, experiment.seed, name=experiment.data.name)
             read.add(f"{dataset}")
