@@ -1,7 +1,6 @@
 """What is said, in the form of Flower's records. Nothing here is pickled."""
 
 from dataclasses import fields
-from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from flwr.app import ConfigRecord, RecordDict
@@ -30,6 +29,16 @@ class _Form(NamedTuple):
     optional: frozenset[str]
 
 
+def _form_of(kind: type[Query | Standing | Order | Outcome]) -> _Form:
+    hints = get_type_hints(kind)
+    optional = frozenset(item.name for item in fields(kind) if item.metadata == OPTIONAL)
+    types = {name: (get_origin(hint) or hint, (*get_args(hint), None)[0]) for name, hint in hints.items()}
+    return _Form(types, frozenset(types) - optional, optional)
+
+
+_FORMS: dict[type, _Form] = {kind: _form_of(kind) for kind in (Query, Standing, Order, Outcome)}
+
+
 def to_records(said: Query | Standing | Order | Outcome, model: Named | None = None, *updates: Named) -> RecordDict:
     """Returns the content of a message, as Flower's records.
 
@@ -38,7 +47,7 @@ def to_records(said: Query | Standing | Order | Outcome, model: Named | None = N
         model: The global model, if it goes along.
         *updates: The models that were trained, one for each of an outcome's slots.
     """
-    optional = _form(type(said)).optional
+    optional = _FORMS[type(said)].optional
     given = {name: value for name, value in vars(said).items() if value or name not in optional}
     records = RecordDict({FIELDS: ConfigRecord(given)})
     if model is not None:
@@ -61,7 +70,7 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
     if FIELDS not in records.config_records:
         raise MessageError(f"A message has no record '{FIELDS}'; it does not come from Fallow.")
     given: dict[str, Any] = dict(records.config_records[FIELDS])
-    form = _form(kind)
+    form = _FORMS[kind]
     if "wire" in form.types and given.get("wire") != WIRE:
         raise MessageError(
             f"The server's messages have the form {given.get('wire', 1)!r} and this node reads form {WIRE}: give the "
@@ -74,7 +83,8 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
         )
     for name, value in given.items():
         plain, item = form.types[name]
-        if type(value) is not plain or (item and any(type(one) is not item for one in value)):
+        items = value if item else ()
+        if type(value) is not plain or any(type(one) is not item for one in items):
             hint = get_type_hints(kind)[name]
             raise MessageError(f"A {kind.__name__.lower()} has {name} = {value!r}, which is no {hint}.")
     return kind(**given)
@@ -103,11 +113,3 @@ def updates_in(records: RecordDict, count: int) -> list[Named]:
     if not set(names) <= set(records.array_records):
         raise MessageError(f"An outcome announces {count} updates and brings {len(records.array_records)}.")
     return [unpack_model(records.array_records[name]) for name in names]
-
-
-@cache
-def _form(kind: type[Query | Standing | Order | Outcome]) -> _Form:
-    hints = get_type_hints(kind)
-    optional = frozenset(item.name for item in fields(kind) if item.metadata == OPTIONAL)
-    types = {name: (get_origin(hint) or hint, (*get_args(hint), None)[0]) for name, hint in hints.items()}
-    return _Form(types, frozenset(types) - optional, optional)
