@@ -224,20 +224,18 @@ def test_a_real_update_survives_a_process_that_dies_before_it_is_sent(tmp_path: 
         return level[0]
 
     parts = _parts(EXPERIMENT.to_toml())
-    node = Node("me", parts.task(1), Metered(meter), tmp_path)
-    node.answer(query(node), model_of(node))
-    train = node.task.train
 
     class Task:
         def __getattr__(self, name: str) -> Any:
             return getattr(parts.task(1), name)
 
         def train(self, *arguments: Any) -> Any:
-            trained = train(*arguments)
+            trained = parts.task(1).train(*arguments)
             level[0] = -1.0  # the battery can't be read when it comes to sending
             return trained
 
-    node.task = Task()  # type: ignore[assignment]
+    node = Node("me", Task(), Metered(meter), tmp_path)  # type: ignore[arg-type]
+    node.answer(query(node), model_of(node))
     with pytest.raises(Dies):
         node.obey(order(node))
     level[0] = 90.0

@@ -1,22 +1,18 @@
-"""An experiment of Fallow's as a Flower app: the same data, harvest and rules, each client on a node of its own."""
+"""An experiment of Fallow's as a Flower app: its server, and what its nodes learn. PyTorch is loaded here."""
 
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from flwr.app import ArrayRecord, Context, MetricRecord
-from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from numpy.typing import NDArray
 
 from fallow.data import Dataset
 from fallow.energy.devices import training_steps
-from fallow.errors import ConfigError, NodeError
+from fallow.errors import ConfigError
 from fallow.experiment import Experiment
-from fallow.flower.batteries import Battery, Emulated, WallClock
-from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
 from fallow.flower.node.client_task import ClientTask
-from fallow.flower.node.node import Node
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
@@ -38,15 +34,8 @@ class _Parts:
         self.train = _samples(dataset, dataset.x, dataset.y)
         self.test = _samples(dataset, dataset.x_test, dataset.y_test)
         self.shards = split(self.experiment, dataset)
-        self.policy = self.experiment.build("policy")
-        train_slots = self.experiment.build_physics(self.policy).train_slots
+        train_slots = self.experiment.build_physics(self.experiment.build("policy")).train_slots
         self.steps = training_steps(self.experiment.table(), train_slots)
-        self._batteries: dict[int, Emulated] = {}
-
-    def battery(self, number: int) -> Emulated:
-        if number not in self._batteries:
-            self._batteries[number] = Emulated.of(self.experiment, number)
-        return self._batteries[number]
 
     def task(self, number: int) -> ClientTask:
         experiment = self.experiment
@@ -74,36 +63,6 @@ class _Parts:
 @lru_cache(maxsize=4)
 def _parts(toml: str) -> _Parts:
     return _Parts(toml)
-
-
-def experiment_client(
-    experiment: Experiment,
-    *,
-    slot_seconds: float | None = None,
-    directory: Path | None = None,
-    share_labels: bool = False,
-) -> ClientApp:
-    """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
-
-    Args:
-        experiment: What is run.
-        slot_seconds: How long a slot lasts by the clock; None: an epoch passes when the server says so.
-        directory: Where memories are kept; the node config's `fallow-dir` goes before it.
-        share_labels: Whether nodes tell the mix of their labels to a policy that asks; the node config's `share-labels`
-            goes before it.
-    """
-    toml = experiment.to_toml()
-
-    def node(context: Context) -> Node:
-        number = _number(context, experiment.clients)
-        parts = _parts(toml)
-        battery: Battery = parts.battery(number)
-        if slot_seconds is not None:
-            battery = WallClock(parts.battery(number), slot_seconds)
-        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
-        return Node(identity_of(context), parts.task(number), battery, place, parts.policy, share_labels=shares)
-
-    return app_of(node)
 
 
 def experiment_server(
@@ -215,13 +174,3 @@ def _network(experiment: Experiment, dataset: Dataset) -> Network:
 
 def _samples(dataset: Dataset, x: NDArray[np.uint8] | NDArray[np.float32], y: NDArray[np.int64]) -> Samples:
     return samples_from_arrays(x, y, dataset.mean, dataset.std)
-
-
-def _number(context: Context, clients: int) -> int:
-    number = context.node_config.get(PARTITION)
-    if not isinstance(number, int) or not 0 <= number < clients:
-        raise NodeError(
-            f"This node's {PARTITION} is {number}; the experiment has clients 0 to {clients - 1}: start the node with "
-            f"--node-config '{PARTITION}=0', or the like."
-        )
-    return number

@@ -4,14 +4,15 @@ Nothing here speaks Flower; ``client.py`` does.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import Battery, Event, OpenBattery
-from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.facts import Facts, TaskOnDemand
 from fallow.flower.node.memory import (
     Memory,
     Sight,
@@ -32,6 +33,9 @@ from fallow.flower.wire.messages import Order, Outcome, Query, Standing
 from fallow.policies import AnyPolicy
 from fallow.storage.locks import lock
 
+if TYPE_CHECKING:  # PyTorch comes with it, which a node that is only asked does without
+    from fallow.flower.node.client_task import ClientTask
+
 ATTEMPTS = 2
 """How often an order is begun whose carrying out killed the process, before the client lets it pass."""
 
@@ -44,7 +48,6 @@ class Node:
 
     Attributes:
         identity: Its own name.
-        task: What it learns.
         battery: What it lives on.
         policy: The policy, if it decides slot by slot who starts: it is asked here, about this client alone.
         root: Where memories are kept.
@@ -54,15 +57,22 @@ class Node:
     def __init__(
         self,
         identity: str,
-        task: ClientTask,
+        task: "ClientTask | Callable[[], ClientTask]",
         battery: Battery,
         root: Path,
         policy: AnyPolicy | None = None,
         *,
+        run: int = 0,
         share_labels: bool = False,
     ) -> None:
-        self.identity, self.task, self.battery, self.root, self.policy = identity, task, battery, root, policy
+        self.identity, self.battery, self.root, self.policy = identity, battery, root, policy
         self.share_labels = share_labels
+        self._learns = TaskOnDemand(task, run)
+
+    @property
+    def task(self) -> "ClientTask":
+        """What it learns; its data and network are built when they are first needed."""
+        return self._learns.task
 
     def answer(self, query: Query, model: Named | None = None) -> Standing:
         """Returns how the node stands as an epoch begins. The same query gets the same answer.
@@ -73,18 +83,19 @@ class Node:
         """
         check_query(query, share_labels=self.share_labels)
         with self._visit(query) as (directory, memory, battery):
-            if model is not None:
-                self._keep(directory, query.version, model)
             sight = load_sight(directory)
+            if model is not None:
+                self._keep(directory, query.version, model, self._learns.facts(lambda: sight.facts))
             if query.probes and not self._probe(directory, memory, battery, sight, query):
                 return Standing(self.identity, lacks_model=True)
+            facts = sight.facts = self._learns.facts(lambda: sight.facts)
             paid_for = [work.slot for work in memory.outbox]
             if sight.told and query.epoch <= max(memory.epoch, battery.lived):
                 # This epoch is over here, and time does not run backwards: the server asks again after a fault.
                 version, _, standing = sight.told
                 distance, probe_loss = standing.distance, standing.probe_loss
                 if version != query.version:
-                    distance = distance_of(self.task, directory, memory.moment, memory.local, sight, query)
+                    distance = distance_of(facts, directory, memory.moment, memory.local, sight, query)
                     probe_loss = [loss if math.isnan(loss) else sight.loss for loss in probe_loss]
                 return replace(standing, paid_for=paid_for, distance=distance, probe_loss=probe_loss)
             reading = battery.look(query.epoch)
@@ -96,7 +107,7 @@ class Node:
                 moment, local, training_loss = work.moment, work.weights, work.rms_loss
             known = tell(
                 query,
-                self.task,
+                facts,
                 battery,
                 moment=moment,
                 training_loss=training_loss,
@@ -104,7 +115,7 @@ class Node:
             )
             standing = Standing(
                 identity=self.identity,
-                data_size=len(self.task.shard),
+                data_size=facts.data_size,
                 battery=reading.units,
                 capacity=self.battery.capacity,
                 train_cost=self.battery.train_cost if reading.start_cost is None else reading.start_cost,
@@ -114,7 +125,7 @@ class Node:
                 training=reading.training,
                 unsent=reading.unsent,
                 paid_for=paid_for,
-                distance=distance_of(self.task, directory, moment, local, sight, query) if reading.paid else math.nan,
+                distance=distance_of(facts, directory, moment, local, sight, query) if reading.paid else math.nan,
                 **known,  # type: ignore[arg-type]
             )
             sight.told = (query.version, query.epoch, standing)
@@ -130,7 +141,7 @@ class Node:
         """
         with self._visit(order) as (directory, memory, battery):
             if model is not None:
-                self._keep(directory, order.version, model)
+                self._keep(directory, order.version, model, self._facts(directory))
             memory.outbox = [work for work in memory.outbox if work.slot > order.received]
             if order.epoch > max(memory.epoch, battery.lived):
                 if order.selected and load_model(directory, order.version) is None:
@@ -148,7 +159,9 @@ class Node:
                 losses=[work.loss for work in memory.outbox],
                 memory=memory.policy if order.policy else b"",
             )
-            layout = self.task.layout
+            if self._learns.was_built:
+                save_sight(directory, replace(load_sight(directory), facts=self._facts(directory)))
+            layout = self._facts(directory).layout if memory.outbox else {}
             return outcome, [named(work.weights, layout) for work in memory.outbox]
 
     @contextmanager
@@ -205,7 +218,7 @@ class Node:
             model = load_model(directory, said.version)
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
-            trained = self.task.train(flattened(model, self.task.layout), event.slot, memory.statistics)
+            trained = self.task.train(flattened(model, self._facts(directory).layout), event.slot, memory.statistics)
             memory.held = Work.of(trained, said.epoch)
             memory.trained += 1
         elif memory.held is None:
@@ -213,7 +226,7 @@ class Node:
         elif event.kind == "finish":
             if not memory.held.fault:
                 memory.moment, memory.training_loss = memory.held.moment, memory.held.rms_loss
-                memory.statistics = self.task.statistics(memory.held.weights)
+                memory.statistics = self._facts(directory).statistics(memory.held.weights)
                 if said.distance == "parameters":
                     memory.local = memory.held.weights
         else:
@@ -223,8 +236,11 @@ class Node:
                 memory.outbox.append(memory.held)
             memory.held = None
 
-    def _keep(self, directory: Path, version: str, model: Named) -> None:
-        flattened(model, self.task.layout)
+    def _facts(self, directory: Path) -> Facts:
+        return self._learns.facts(lambda: load_sight(directory).facts)
+
+    def _keep(self, directory: Path, version: str, model: Named, facts: Facts) -> None:
+        flattened(model, facts.layout)
         if version_of(model) != version:
             raise MessageError(f"The model that came with version {version} is another.")
         save_model(directory, version, model)
@@ -237,13 +253,14 @@ class Node:
         model = load_model(directory, query.version)
         if model is None:
             return False
-        weights = flattened(model, self.task.layout)
+        facts = self._learns.facts(lambda: sight.facts)
+        weights = flattened(model, facts.layout)
         if memory.moment is None and compares:
             memory.moment = self.task.moment(weights)
         own, held = memory.statistics, memory.held
         lives = query.epoch > max(memory.epoch, battery.lived)
         if held and not held.fault and lives and battery.look(query.epoch).finishing:  # it ends before the probe
-            own = self.task.statistics(held.weights)
+            own = facts.statistics(held.weights)
         if compares or losses:
             sight.features, sight.loss = self.task.probe(weights, query.epoch, own, losses=losses)
         sight.version = query.version

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import HarvestMeter, OpenBattery
-from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.facts import Facts
 from fallow.flower.node.memory import Sight, load_model
 from fallow.flower.wire.arrays import MessageError, flattened
 from fallow.flower.wire.messages import TOLD, Query
-from fallow.learning.probe import distances, parameter_distances
+from fallow.learning.distances import distances, parameter_distances
 from fallow.models.weights import Weights
 
 
@@ -41,7 +41,7 @@ def check_query(query: Query, *, share_labels: bool) -> None:
 
 def tell(
     query: Query,
-    task: ClientTask,
+    facts: Facts,
     battery: OpenBattery,
     *,
     moment: NDArray[np.float32] | None,
@@ -52,7 +52,7 @@ def tell(
 
     Args:
         query: From the server.
-        task: What the node learns.
+        facts: What it knows of its data and network.
         battery: What it lives on, at the beginning of the epoch.
         moment: h_i, shape (F,), float32; None before the first training.
         training_loss: The root mean square of the samples' losses in the last training; NaN before it.
@@ -60,20 +60,20 @@ def tell(
     """
     meter = battery if isinstance(battery, HarvestMeter) else None
     epoch, epochs, error = query.epoch, query.forecast_epochs, query.forecast_error
-    unknown = [math.nan] * task.workers.network.feature_size
+    unknown = [math.nan] * facts.feature_size
     answers: dict[str, Callable[[], list[float]]] = {
         "probe_loss": lambda: [probe_loss],
         "training_loss": lambda: [training_loss],
         "mean_harvest": lambda: [meter.mean_harvest(epoch) if meter else math.nan],
         "forecast": lambda: meter.forecast(epoch, epochs, error).tolist() if meter else [math.nan] * epochs,
-        "label_mix": lambda: task.label_mix.tolist(),
+        "label_mix": lambda: facts.label_mix.tolist(),
         "moments": lambda: unknown if moment is None else moment.tolist(),
     }
     return {name: answers[name]() for name in query.asks}
 
 
 def distance_of(
-    task: ClientTask,
+    facts: Facts,
     directory: Path,
     moment: NDArray[np.float32] | None,
     local: Weights | None,
@@ -83,7 +83,7 @@ def distance_of(
     """Returns M_i, as the query wants it measured; NaN where it wants none.
 
     Args:
-        task: What the node learns.
+        facts: What it knows of its data and network.
         directory: Where it keeps the global model.
         moment: h_i, shape (F,), float32; None before the first training.
         local: Its last model, shape (P,), float32; None if it keeps none.
@@ -94,5 +94,5 @@ def distance_of(
         return float(distances(sight.features[None], moment[None])[0])
     model = load_model(directory, query.version) if query.distance == "parameters" else None
     if model is not None:
-        return float(parameter_distances(flattened(model, task.layout), [local])[0])
+        return float(parameter_distances(flattened(model, facts.layout), [local])[0])
     return math.nan

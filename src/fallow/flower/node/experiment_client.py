@@ -1,0 +1,87 @@
+"""An experiment of Fallow's on nodes: the same data, harvest and rules, each client on a node of its own.
+
+A node that is only asked builds its battery, and neither its data nor its network: PyTorch is not loaded.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flwr.app import Context
+from flwr.clientapp import ClientApp
+
+from fallow.errors import NodeError
+from fallow.experiment import Experiment
+from fallow.flower.batteries import Battery, Emulated, WallClock
+from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
+from fallow.flower.node.node import Node
+from fallow.policies import AnyPolicy
+
+if TYPE_CHECKING:  # PyTorch comes with it
+    from fallow.flower.node.client_task import ClientTask
+
+
+class _Devices:
+    """What all nodes of an experiment share in one process, but for data and network."""
+
+    def __init__(self, toml: str) -> None:
+        self.experiment = Experiment.from_toml(toml)
+        self.policy: AnyPolicy = self.experiment.build("policy")
+        self._batteries: dict[int, Emulated] = {}
+
+    def battery(self, number: int) -> Emulated:
+        if number not in self._batteries:
+            self._batteries[number] = Emulated.of(self.experiment, number)
+        return self._batteries[number]
+
+
+@lru_cache(maxsize=4)
+def _devices(toml: str) -> _Devices:
+    return _Devices(toml)
+
+
+def experiment_client(
+    experiment: Experiment,
+    *,
+    slot_seconds: float | None = None,
+    directory: Path | None = None,
+    share_labels: bool = False,
+) -> ClientApp:
+    """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
+
+    Args:
+        experiment: What is run.
+        slot_seconds: How long a slot lasts by the clock; None: an epoch passes when the server says so.
+        directory: Where memories are kept; the node config's `fallow-dir` goes before it.
+        share_labels: Whether nodes tell the mix of their labels to a policy that asks; the node config's `share-labels`
+            goes before it.
+    """
+    toml = experiment.to_toml()
+
+    def node(context: Context) -> Node:
+        number = _number(context, experiment.clients)
+        devices = _devices(toml)
+        battery: Battery = devices.battery(number)
+        if slot_seconds is not None:
+            battery = WallClock(devices.battery(number), slot_seconds)
+
+        def task() -> "ClientTask":
+            from fallow.flower.experiment import _parts  # with PyTorch
+
+            return _parts(toml).task(number)
+
+        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
+        run = context.run_id
+        return Node(identity_of(context), task, battery, place, devices.policy, run=run, share_labels=shares)
+
+    return app_of(node)
+
+
+def _number(context: Context, clients: int) -> int:
+    number = context.node_config.get(PARTITION)
+    if not isinstance(number, int) or not 0 <= number < clients:
+        raise NodeError(
+            f"This node's {PARTITION} is {number}; the experiment has clients 0 to {clients - 1}: start the node with "
+            f"--node-config '{PARTITION}=0', or the like."
+        )
+    return number
