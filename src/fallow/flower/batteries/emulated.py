@@ -56,12 +56,15 @@ class Emulated:
     shared: SharedHarvest | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, experiment: Experiment, number: int) -> "Emulated":
+    def of(
+        cls, experiment: Experiment, number: int, harvests: dict[int | None, SharedHarvest] | None = None
+    ) -> "Emulated":
         """Returns the battery that a client has in an experiment.
 
         Args:
             experiment: With the energy model, the costs and the seed.
             number: Of the client, from 0.
+            harvests: What its batteries in this process share, by device class; a harvest that is missing is added.
         """
         physics = experiment.build_physics(experiment.build("policy"))
         members, place = experiment.device_classes, None
@@ -71,14 +74,17 @@ class Emulated:
             clients, first = int((members == place).sum()), int(np.argmax(members == place))
             seed = group_seed(experiment.seed, place)
         energy = energy_of(experiment, place)
+        model = settled(
+            energy.parts["model"],
+            scale=experiment.scale,
+            correlation=energy.correlation,
+            mean=energy.mean,
+            weather=experiment.seed,
+        )
+        if harvests is not None and place not in harvests:
+            harvests[place] = SharedHarvest(model, seed, clients, experiment.slots_per_epoch)
         return cls(
-            energy=settled(
-                energy.parts["model"],
-                scale=experiment.scale,
-                correlation=energy.correlation,
-                mean=energy.mean,
-                weather=experiment.seed,
-            ),
+            energy=model,
             number=number - first,
             clients=clients,
             seed=seed,
@@ -90,6 +96,7 @@ class Emulated:
             probe_cost=_probe_cost(experiment, number),
             starts_per_epoch=experiment.starts_per_epoch,
             device=None if physics.as_in_the_paper else physics.of_client(number),
+            shared=harvests[place] if harvests is not None else None,
         )
 
     def open(self, state: EmulatedState | None = None, *, probes: bool, ideal: bool) -> OpenEmulated:
