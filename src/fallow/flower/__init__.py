@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fallow.flower.batteries import MeterCommand as MeterCommand
     from fallow.flower.batteries import Metered as Metered
     from fallow.flower.batteries import MeterFile as MeterFile
+    from fallow.flower.batteries import MeterURL as MeterURL
     from fallow.flower.batteries import PowerSupply as PowerSupply
     from fallow.flower.batteries import WallClock as WallClock
     from fallow.flower.experiment import experiment_server as experiment_server
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fallow.flower.server.local import LocalGrid as LocalGrid
     from fallow.flower.server.strategy import FallowStrategy as FallowStrategy
 
-_BATTERIES = ("Battery", "Emulated", "MeterCommand", "MeterFile", "Metered", "PowerSupply", "WallClock")
+_BATTERIES = ("Battery", "Emulated", "MeterCommand", "MeterFile", "Metered", "MeterURL", "PowerSupply", "WallClock")
 _EXPERIMENT = ("experiment_server", "experiment_strategy")
 
 __getattr__, __dir__, __all__ = load_on_first_use(

@@ -15,6 +15,7 @@ from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.flower.node.client_task import ClientTask
 from fallow.flower.server.strategy import FallowStrategy
+from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
@@ -22,6 +23,7 @@ from fallow.learning.probe import Probed, probe, probe_batches, shard_sizes
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
+from fallow.plugins.nested import flatten
 from fallow.simulation.learner_setup import load_dataset, split
 
 
@@ -85,8 +87,9 @@ def experiment_server(
 ) -> ServerApp:
     """Returns the ServerApp of an experiment: its policy, rules, first weights, rounds and test set.
 
-    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` are used instead of the arguments. If
-    there is no directory at all, the app raises ConfigError when it runs.
+    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` are used instead of the arguments, and its
+    `trackers`, names with commas in between, instead of the experiment's. If there is no directory at all, the app
+    raises ConfigError when it runs.
 
     Args:
         experiment: What is run.
@@ -109,6 +112,7 @@ def experiment_server(
             min_nodes=int(config.get("min-nodes", min_nodes or experiment.clients)),
             patience=float(config.get("patience", patience)),
             reply_seconds=float(config.get("reply-seconds", reply_seconds)),
+            trackers=str(config["trackers"]).replace(",", " ").split() if "trackers" in config else None,
         )
         scorer = Scorer(experiment)
         strategy.start(grid, scorer.initial(), experiment.epochs, evaluate_fn=scorer)
@@ -123,6 +127,7 @@ def experiment_strategy(
     min_nodes: int | None = None,
     patience: float = 60.0,
     reply_seconds: float = 3600.0,
+    trackers: Sequence[str] | None = None,
 ) -> FallowStrategy:
     """Returns the strategy of an experiment.
 
@@ -132,7 +137,9 @@ def experiment_strategy(
         min_nodes: How many nodes a round waits for; None: all of the experiment's clients.
         patience: Seconds that it waits.
         reply_seconds: How long a reply is waited for.
+        trackers: Who is told of the rounds, by name; None: those of the experiment's `output.trackers`.
     """
+    names = experiment.output.trackers if trackers is None else trackers
     return FallowStrategy(
         experiment.build("policy"),
         aggregation=experiment.build("aggregation"),
@@ -144,6 +151,7 @@ def experiment_strategy(
         min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
+        trackers=RoundTrackers(names, flatten(experiment.table())),
     )
 
 

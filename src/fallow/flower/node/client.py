@@ -115,29 +115,31 @@ def client_app(
         place, shares = directory_for(context, directory), shares_labels(context, share_labels)
         return Node(identity, task, own, place, policy, run=context.run_id, share_labels=shares)
 
-    return app_of(node)
+    return app_of(node, lambda: None)
 
 
 class NodeApp(ClientApp):
-    """A ClientApp whose nodes may stay in this process.
+    """A ClientApp that can be made ready before a message comes, and whose nodes may stay in this process.
 
     Attributes:
+        prepare: Loads what messages need and what is the same for all of them.
         household: The nodes that stay; None if none can.
     """
 
-    def __init__(self, household: Household | None) -> None:
+    def __init__(self, prepare: Callable[[], None], household: Household | None) -> None:
         super().__init__()
-        self.household = household
+        self.prepare, self.household = prepare, household
 
 
-def app_of(node: Callable[[Context], Node], household: Household | None = None) -> NodeApp:
+def app_of(node: Callable[[Context], Node], prepare: Callable[[], None], household: Household | None = None) -> NodeApp:
     """Returns a ClientApp that passes queries and orders on to nodes.
 
     Args:
         node: Makes the node of a context.
+        prepare: Loads what is the same for all messages, for a process that answers many of them.
         household: The nodes that stay in this process, if they can.
     """
-    app = NodeApp(household)
+    app = NodeApp(prepare, household)
     find = household.node if household else node
 
     @app.query()

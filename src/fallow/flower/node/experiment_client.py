@@ -24,7 +24,7 @@ from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
 
 if TYPE_CHECKING:  # PyTorch comes with it
-    from fallow.flower.node.client_task import ClientTask
+    from fallow.flower.experiment import _Parts
 
 
 class _Devices:
@@ -65,6 +65,15 @@ def experiment_client(
     """
     toml = experiment.to_toml()
 
+    def parts() -> "_Parts":
+        from fallow.flower.experiment import _parts  # with PyTorch
+
+        return _parts(toml)
+
+    def prepare() -> None:
+        parts()
+        _devices(toml)
+
     def node(context: Context) -> Node:
         number = _number(context, experiment.clients)
         devices = _devices(toml)
@@ -72,23 +81,22 @@ def experiment_client(
         if slot_seconds is not None:
             battery = WallClock(devices.battery(number), slot_seconds)
 
-        def task() -> "ClientTask":
-            from fallow.flower.experiment import _parts  # with PyTorch
-
-            return _parts(toml).task(number)
-
-        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
-        run = context.run_id
-        return Node(identity_of(context), task, battery, place, devices.policy, run=run, share_labels=shares)
+        return Node(
+            identity_of(context),
+            lambda: parts().task(number),
+            battery,
+            directory_for(context, directory),
+            devices.policy,
+            run=context.run_id,
+            share_labels=shares_labels(context, share_labels),
+        )
 
     def probe(
         numbers: Sequence[int], weights: Weights, epoch: int, losses: bool
     ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-        from fallow.flower.experiment import _parts  # with PyTorch
+        return parts().probe(numbers, weights, epoch, losses=losses)
 
-        return _parts(toml).probe(numbers, weights, epoch, losses=losses)
-
-    return app_of(node, Household(node, probe))
+    return app_of(node, prepare, Household(node, probe))
 
 
 def _number(context: Context, clients: int) -> int:

@@ -1,10 +1,10 @@
 """The task of a node with a network and data of its own. PyTorch is loaded here."""
 
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
 
 from fallow.errors import NodeError
 from fallow.flower.node.client import LocalData
@@ -21,7 +21,7 @@ from fallow.rng import Purpose, stream
 def local_task(
     identity: str,
     local: LocalData,
-    module: nn.Module,
+    module: Any,
     *,
     sgd: SGD,
     steps: int,
@@ -35,7 +35,7 @@ def local_task(
     Args:
         identity: The node's own name.
         local: Its samples.
-        module: The network.
+        module: The network, an ``nn.Module``.
         sgd: How a step is made.
         steps: κ: the batches of one training.
         feature: What the probe compares (reading 10).
