@@ -53,5 +53,9 @@ class RunDirectoryError(FallowError):
     """A run directory can't be written or read."""
 
 
+class HeldError(RunDirectoryError):
+    """Another process writes to a directory, and holds its lock."""
+
+
 class NodeError(FallowError):
     """A node of a federation can't do what it was asked."""
