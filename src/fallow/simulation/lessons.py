@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fallow.aggregation import Update
 from fallow.experiment import Experiment
 from fallow.policies import Mask
 from fallow.simulation.asking import AskedPolicy
@@ -45,8 +46,7 @@ def learn(
     if learner is None:
         return Learnt(lived.delivered)
     train_loss = learner.train([(event.slot, event.clients) for event in lived.events if event.kind == "start"], epoch)
-    used = []
-    dropped: dict[int, list[int]] = {}
+    arrived: list[tuple[int, int, Update | None]] = []
     for kind, slot, clients, staleness in lived.events:
         for place, client in enumerate(clients.tolist() if kind != "select" else ()):
             if kind == "start":
@@ -54,11 +54,13 @@ def learn(
             elif kind == "finish":
                 learner.finish(client)
             elif staleness is not None:
-                update = learner.send(client, int(staleness[place]))
-                if update is None:
-                    dropped.setdefault(slot, []).append(client)
-                else:
-                    used.append(update)
+                arrived.append((slot, client, learner.send(client, int(staleness[place]))))
+    used = learner.sift([update for _, _, update in arrived if update is not None])
+    kept = {id(update) for update in used}
+    dropped: dict[int, list[int]] = {}
+    for slot, client, update in arrived:
+        if update is None or id(update) not in kept:
+            dropped.setdefault(slot, []).append(client)
     importance = policy.importance()
     learner.aggregate([replace(update, importance=float(importance[update.client])) for update in used])
     # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.
