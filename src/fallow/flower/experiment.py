@@ -17,6 +17,7 @@ from fallow.flower.batteries import Battery, Emulated, WallClock
 from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
 from fallow.flower.node.client_task import ClientTask
 from fallow.flower.node.node import Node
+from fallow.flower.server.combination import GUARD
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
@@ -175,6 +176,7 @@ def experiment_strategy(
         min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
+        guard=experiment.aggregation.guard or GUARD,
     )
 
 

@@ -206,7 +206,7 @@ class Node:
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {directory}.")
             trained = self.task.train(flattened(model, self.task.layout), event.slot, memory.statistics)
-            memory.held = Work.of(trained, said.epoch)
+            memory.held = Work.of(trained, said.epoch, self.identity)
             memory.trained += 1
         elif memory.held is None:
             raise NodeError(f"{event.kind} in slot {event.slot} without a training: a bug in Fallow.")

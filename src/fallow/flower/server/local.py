@@ -5,13 +5,9 @@ from uuid import uuid4
 
 from flwr.app import Context, Error, Message, RecordDict, UserConfig
 from flwr.clientapp import ClientApp
-from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
-from flwr.supercore.run import Run
-from flwr.supercore.task_identity import TaskIdentity
 
-SERVER = 1
-"""The node id of the server, as in Flower."""
+from fallow.flower.internals import APP_RAISED, Run, act_as_server, set_message_id
 
 
 class LocalGrid(Grid):
@@ -27,8 +23,7 @@ class LocalGrid(Grid):
         self.nodes = dict(nodes)
         self._run_config = run_config or {}
         self._replies: dict[str, Message] = {}
-        # Messages bear these; in a run of Flower's own, Flower sets them.
-        TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, SERVER
+        act_as_server()
 
     def set_run(self, run: Run) -> None:
         """Does nothing: there is only one run."""
@@ -57,7 +52,7 @@ class LocalGrid(Grid):
         ids = []
         for message in messages:
             identifier = uuid4().hex
-            message.metadata.__dict__["_message_id"] = identifier
+            set_message_id(message, identifier)
             ids.append(identifier)
             reply = self.deliver(message)
             if reply is not None:
@@ -78,7 +73,7 @@ class LocalGrid(Grid):
             return self.app(message, context)
         except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
             reason = f"{type(error).__name__}: {error}"
-            return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
+            return Message(Error(APP_RAISED, reason), reply_to=message)
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
         """Returns the replies that are there, each once.
