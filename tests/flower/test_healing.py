@@ -272,3 +272,10 @@ def test_a_client_process_that_died_before_it_fetched_its_message_is_answered_fo
     (reply,) = state.get_messages_legacy(is_reply=True)
     assert reply.metadata.reply_to_message_id == "the message"
     assert reply.has_error()
+
+
+def test_what_a_node_remembers_is_its_owner_s_alone(tmp_path: Path) -> None:
+    federate(small(epochs=1), tmp_path)
+    memories = list((tmp_path / "nodes").rglob("memory.fallow"))
+    assert len(memories) == 6
+    assert {path.parent.stat().st_mode & 0o777 for path in memories} == {0o700}

@@ -155,7 +155,7 @@ class Node:
     def _visit(self, said: Query | Order) -> Iterator[tuple[Path, Memory, OpenBattery]]:
         """Opens the memory and brings it up to the epoch; saves it if it could not be brought there again."""
         directory = directory_of(self.root, said.federation, self.identity)
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         held = lock(directory)
         try:
             battery = self.battery.open(probes=said.probes, ideal=said.ideal)
