@@ -1,15 +1,17 @@
 """From the updates of a round to the next model (Alg. 1, lines 20-21)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from logging import WARNING
 
 import numpy as np
+from flwr.app import Message
 
 from fallow.aggregation import AnyAggregation, Guard, Staleness, Update, aggregate
 from fallow.errors import DivergenceError
 from fallow.flower.internals import log
 from fallow.flower.server.federation import Federation, Row
+from fallow.flower.server.inbox import take_in
 from fallow.flower.wire.arrays import named
 from fallow.flower.wire.messages import Outcome
 from fallow.learning.state import DIVERGED
@@ -41,6 +43,36 @@ class Rules:
     staleness: Staleness
     average: float
     guard: Guard | None
+
+    @property
+    def in_words(self) -> str:
+        """What makes a federation another one if it changes."""
+        average = f", average {self.average}" if self.average else ""
+        return f"policy {self.policy}, aggregation {self.aggregation}, staleness {self.staleness}{average}"
+
+
+def settle(
+    federation: Federation,
+    outcomes: Mapping[int, tuple[Outcome, Message]],
+    selected: Mask,
+    ordered: int,
+    rules: Rules,
+) -> Row:
+    """Makes the next model of what a round's orders brought, and returns what the round's row says of them.
+
+    Args:
+        federation: Changed in place.
+        outcomes: The answers to the orders and the messages that they came in, by client.
+        selected: Who was selected, shape (N,), bool.
+        ordered: How many orders there were.
+        rules: How updates make the next model.
+    """
+    received, unsound = take_in(federation, outcomes)
+    used, refused = combine(federation, [update for update, _ in received], rules)
+    note_participation(federation, selected, used)
+    said = [outcome for outcome, _ in outcomes.values()]
+    note_fruit(federation, said, used, refused)
+    return columns(said, ordered, received, used, unsound, refused)
 
 
 def combine(federation: Federation, updates: Sequence[Update], rules: Rules) -> tuple[list[Update], int]:

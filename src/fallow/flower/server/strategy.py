@@ -19,18 +19,9 @@ from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
 from fallow.flower.internals import log
-from fallow.flower.server.combination import (
-    GUARD,
-    Rules,
-    check_fruitful,
-    columns,
-    combine,
-    note_fruit,
-    note_participation,
-)
+from fallow.flower.server.combination import GUARD, Rules, check_fruitful, settle
 from fallow.flower.server.exchange import wait_for_nodes
 from fallow.flower.server.federation import Federation, FederationDirectory, Row, begin_federation
-from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
 from fallow.flower.wire.arrays import from_array_record, to_array_record
@@ -97,8 +88,8 @@ class FallowStrategy(Strategy):
             raise ConfigError(f"FallowStrategy has guard = {guard}; it must be a finite number of 0 or more.")
         self.policy, self.average = policy, average
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
-        self.staleness: Staleness = staleness or Constant()
-        self._rules = Rules(policy, self.aggregation, self.staleness, average, Guard(guard) if guard else None)
+        far = Guard(guard) if guard else None
+        self._rules = Rules(policy, self.aggregation, staleness or Constant(), average, far)
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
@@ -235,9 +226,7 @@ class FallowStrategy(Strategy):
         return self.federation
 
     def _description(self) -> str:
-        average = f", average {self.average}" if self.average else ""
-        rules = f"aggregation {self.aggregation}, staleness {self.staleness}{average}"
-        return f"policy {self.policy}, {rules}, seed {self.seed}"
+        return f"{self._rules.in_words}, seed {self.seed}"
 
     def _save(self) -> None:
         if self._kept is not None:
@@ -253,12 +242,7 @@ class FallowStrategy(Strategy):
         """Alg. 1, lines 20-21, of what really arrived."""
         federation = self._federation()
         outcomes = self.post.outcomes(federation, self._present, replies)
-        received, unsound = take_in(federation, outcomes)
-        used, refused = combine(federation, [update for update, _ in received], self._rules)
-        note_participation(federation, self._selected, used)
-        said = [outcome for outcome, _ in outcomes.values()]
-        note_fruit(federation, said, used, refused)
-        self._row |= columns(said, self._ordered, received, used, unsound, refused)
+        self._row |= settle(federation, outcomes, self._selected, self._ordered, self._rules)
         if self.post.distance != "none":
             threshold = needs_of(self.policy).threshold
             federation.age = next_version_age(federation.age, self._distances, threshold, federation.delivered)
