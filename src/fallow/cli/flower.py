@@ -127,7 +127,8 @@ def node(
     def explain(seconds: float) -> str:
         return why_refused(superlink, authority) if seconds < OLD_SESSION else ""
 
-    supervise(programs, environment_for(home / "flower"), _teller(f"SuperNode {key.name}"), OLD_SESSION, explain)
+    environment = environment_for(home / "flower")
+    supervise(programs, environment, _teller(f"SuperNode {key.name}"), OLD_SESSION, explain)
 
 
 @flower_app.command()

@@ -66,7 +66,7 @@ def node_programs(home: Path, superlink: str, authority: Path, key: Path, node_c
     port, secret = free_port(), _new_secret(home)
     return {
         "flower-supernode": [
-            *(sys.executable, "-m", "fallow.flower.deploy.supernode"),
+            *(sys.executable, "-P", "-m", "fallow.flower.deploy.supernode"),  # whatever modules lie about here
             *("--superlink", superlink, "--root-certificates", str(authority)),
             *("--auth-supernode-private-key", str(key), "--node-config", str(node_config)),
             *("--host", "127.0.0.1", "--port", str(port)),
