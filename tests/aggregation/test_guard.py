@@ -35,6 +35,12 @@ def test_a_move_may_go_as_far_as_what_came_before_lets_it() -> None:
     assert refused(Guard(10), [5.0], updates(30, 1)) == [0]
 
 
+def test_others_vouch_for_ten_times_what_came_before_and_no_more() -> None:
+    """So a round in which all are ruined does not ruin the model."""
+    assert refused(Guard(10), [0.5], updates(20, 20, 20)) == []  # moves of 40, beside 40, and 10 · 10 · 0.5 = 50
+    assert refused(Guard(10), [0.5], updates(26, 26, 26)) == [0, 1, 2]
+
+
 def test_an_update_alone_is_compared_with_what_came_before() -> None:
     assert refused(Guard(10), [2.0, 2.0, 400.0], updates(1e30)) == [0]
     assert refused(Guard(10), [2.0, 2.0, 400.0], updates(9)) == []

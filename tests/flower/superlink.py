@@ -245,7 +245,8 @@ class Cable:
 
     def close(self) -> None:
         self.cut()
-        self._server.close()
+        for end in (self._server, *self._open):
+            end.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -255,11 +256,14 @@ class Cable:
                     with suppress(OSError), caller:
                         caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                     continue
-                with suppress(OSError):
+                try:
                     link = socket.create_connection(("127.0.0.1", self._target))
-                    self._open += [caller, link]
-                    for ends in ((caller, link), (link, caller)):
-                        threading.Thread(target=self._carry, args=ends, daemon=True).start()
+                except OSError:  # the SuperLink is not there
+                    caller.close()
+                    continue
+                self._open += [caller, link]
+                for ends in ((caller, link), (link, caller)):
+                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
 
     def _carry(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):

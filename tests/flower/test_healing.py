@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from flwr.app import Array, Message
+from flwr.app import Array, Error, Message
 
 from fallow.errors import ConfigError, DivergenceError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
+from fallow.flower.internals import EXPIRED
 from fallow.flower.server import combination, exchange
 from fallow.flower.server.federation import FederationDirectory
 from fallow.flower.wire.records import UPDATE
@@ -94,6 +95,15 @@ def test_a_node_that_answers_late_is_slow_and_not_mute(tmp_path: Path, clock: Cl
     grid.fail("query", 2, CLIENT, silent)
     federate(experiment, tmp_path, grid, reply_seconds=3600.0)
     assert clock.now == pytest.approx(2 * 300, abs=1)  # in round 3 it is waited for as long as in round 2
+
+
+def test_what_flower_says_of_a_query_that_expired_is_no_answer(tmp_path: Path, clock: Clock) -> None:
+    experiment = small(**ALWAYS)
+    grid = Wire(experiment, tmp_path / "nodes")
+    grid.fail("query", 1, CLIENT, lambda _, message: Message(Error(EXPIRED, "too late"), reply_to=message))
+    grid.fail("query", 2, CLIENT, silent)
+    federate(experiment, tmp_path, grid, reply_seconds=3600.0)
+    assert clock.now == pytest.approx(exchange.GRACE, abs=1)
 
 
 def test_when_all_are_mute_nobody_is_given_less_time(tmp_path: Path, clock: Clock) -> None:

@@ -145,7 +145,7 @@ class FedVarp:
 
 
 class Guard:
-    """Refuses an update that moved farther than factor times the larger of two medians, and than its start is long."""
+    """Refuses an update that moved farther than the median of others and of those before lets it."""
 
     def __init__(self, factor: float) -> None:
         self.factor, self.moves = factor, []
@@ -157,8 +157,13 @@ class Guard:
         for update, length in zip(updates, lengths, strict=True):
             others = [other for u, other in zip(updates, lengths, strict=True) if u.client != update.client]
             model = math.sqrt(sum(b * b for b in update.began))
-            medians = [statistics.median_low(moves) for moves in (others, self.moves[-64:]) if moves]
-            limit = max(model, self.factor * max(medians)) if medians else self.factor * model or math.inf
+            if self.moves and others:
+                before, beside = statistics.median_low(self.moves[-64:]), statistics.median_low(others)
+                limit = max(model, self.factor * max(before, min(beside, self.factor * before)))
+            elif self.moves or others:
+                limit = max(model, self.factor * statistics.median_low(self.moves[-64:] or others))
+            else:
+                limit = self.factor * model or math.inf
             verdicts.append(length <= limit)
             accepted += [length] if length <= limit else []
         self.moves += accepted

@@ -61,9 +61,10 @@ class Guard:
     """Refuses updates that moved the model much farther than others.
 
     An update may move it `factor` times as far as the median of the updates of other clients in the same epoch, or as
-    the median of the last 64 that were accepted, whichever is farther. Of two in the middle the median is the smaller.
-    A move that is no longer than the model that it began with is never refused. Where there is nothing to compare with,
-    that model stands in for the median; a model of zeros then sets no limit.
+    the median of the last 64 that were accepted, whichever is farther; but the others vouch for no more than `factor`
+    times what came before. Of two in the middle the median is the smaller. A move that is no longer than the model that
+    it began with is never refused. Where there is nothing to compare with, that model stands in for the median; a model
+    of zeros then sets no limit.
 
     Attributes:
         factor: How many times as far as the median; above 0.
@@ -102,10 +103,16 @@ class Guard:
         return Sifted(np.concatenate([seen, np.array(accepted)])[-SEEN:], kept, refused)
 
     def _limit(self, model: float, others: Sequence[float], seen: Distances) -> float:
-        medians = [float(np.sort(moves)[(len(moves) - 1) // 2]) for moves in (others, seen) if len(moves)]
-        if not medians:
+        before, beside = _median(seen), _median(others)
+        if before is None and beside is None:
             return self.factor * model if model else np.inf
-        return max(model, self.factor * max(medians))
+        if before is not None:
+            beside = before if beside is None else max(before, min(beside, self.factor * before))
+        return max(model, self.factor * (beside or 0.0))
+
+
+def _median(moves: Sequence[float] | Distances) -> float | None:
+    return float(np.sort(moves)[(len(moves) - 1) // 2]) if len(moves) else None
 
 
 def _length(weights: Weights, start: Weights | None = None) -> float:

@@ -24,6 +24,9 @@ SERVER = 1
 APP_RAISED = ErrorCode.CLIENT_APP_RAISED_EXCEPTION
 """The error of a reply whose app raised an exception."""
 
+EXPIRED = ErrorCode.MESSAGE_UNAVAILABLE
+"""The error that the SuperLink itself gives in place of a reply that did not come in time."""
+
 
 def act_as_server() -> None:
     """Has messages bear the server's identity, which Flower sets in a run of its own."""

@@ -7,7 +7,7 @@ import numpy as np
 from flwr.app import Message, MessageType, RecordDict
 from flwr.serverapp import Grid
 
-from fallow.flower.internals import log
+from fallow.flower.internals import EXPIRED, log
 from fallow.flower.server.exchange import CHECK_LIFE, GRACE, exchange, exchange_orders
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.inbox import read_answer
@@ -155,16 +155,9 @@ class Post:
             for node in sorted(nodes)
         ]
         replies, unanswered = exchange(grid, messages, self.query_seconds, self._mute)
-        self._mute -= replies.keys()
-        for identifier, node in sorted(unanswered.items(), key=lambda item: item[1]):
-            self._late[node] = identifier
-            if node not in self._mute:
-                self._mute.add(node)
-                log(
-                    WARNING,
-                    "%s did not answer in %g seconds; until it does, rounds wait for it %g seconds after all others.",
-                    *(federation.roster.called(node), self.query_seconds, GRACE),
-                )
+        self._late |= {node: identifier for identifier, node in unanswered.items()}
+        expired = {node for node, reply in replies.items() if reply.has_error() and reply.error.code == EXPIRED}
+        self._note_mute(federation, expired | set(unanswered.values()), nodes)
         standings = {}
         for node, reply in sorted(replies.items()):
             standing = read_answer(Standing, federation.roster.called(node), reply, query)
@@ -187,14 +180,23 @@ class Post:
             forecast_error=needs.forecast_error if needs.forecast_epochs else 0.0,
         )
 
+    def _note_mute(self, federation: Federation, missed: set[int], asked: set[int]) -> None:
+        for node in sorted(missed - self._mute):
+            log(
+                WARNING,
+                "%s did not answer in %g seconds; until it does, rounds wait for it %g seconds after all others.",
+                *(federation.roster.called(node), self.query_seconds, GRACE),
+            )
+        self._mute = (self._mute - asked) | missed
+
     def _hear_late(self, grid: Grid) -> None:
         """Takes nodes whose answer came after all, however late, for nodes that are slow and not mute."""
         nodes = {identifier: node for node, identifier in self._late.items()}
         for reply in grid.pull_messages(list(nodes)) if nodes else ():
-            node = nodes[reply.metadata.reply_to_message_id]
-            del self._late[node]
-            if not reply.has_error():
-                self._mute.discard(node)
+            node = nodes.get(reply.metadata.reply_to_message_id)
+            if node is not None:
+                del self._late[node]  # what Flower says of a query that has expired is no answer
+                self._mute -= set() if reply.has_error() else {node}
 
     def _message(self, federation: Federation, content: RecordDict, node: int, kind: str) -> Message:
         seconds = self.query_seconds if kind == MessageType.QUERY else self.reply_seconds
