@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from fallow.cli import app
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.experiment import Experiment
+from fallow.runs.begun import find_difference
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
-from fallow.sweeps.checks import check_directories, find_difference
+from fallow.sweeps.checks import check_directories
 from fallow.sweeps.forecast import estimate_seconds
 from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all

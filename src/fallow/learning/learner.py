@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import Update, aggregate
+from fallow.aggregation import Update, aggregate, discount_of, first_memory
 from fallow.errors import DivergenceError
 from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
@@ -69,7 +69,7 @@ class Learner:
         labels = task.train.labels.cpu().numpy()
         self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
         self.data_sizes = task.data_sizes
-        self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
+        self.aggregation_state: Any = first_memory(task.aggregation, self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
         self._clock = Clock()
         self.seconds = self._clock.seconds
@@ -170,7 +170,7 @@ class Learner:
             staleness: How many epochs ago its training started.
         """
         trained, start = self.held.pop(client), self.starts.take(client)
-        if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
+        if trained.diverged_at is not None or discount_of(self.task.staleness, staleness) == 0:
             return None
         return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
 

@@ -7,7 +7,7 @@ from logging import WARNING
 import numpy as np
 from flwr.app import Message
 
-from fallow.aggregation import AnyAggregation, Guard, Staleness, Update, aggregate
+from fallow.aggregation import AnyAggregation, Guard, Staleness, Update, aggregate, discount_of
 from fallow.errors import DivergenceError
 from fallow.flower.internals import log
 from fallow.flower.server.federation import Federation, Row
@@ -83,7 +83,7 @@ def combine(federation: Federation, updates: Sequence[Update], rules: Rules) -> 
         updates: What arrived and is sound.
         rules: How they make the next model.
     """
-    fresh = [update for update in updates if rules.staleness.discount(update.staleness) > 0]
+    fresh = [update for update in updates if discount_of(rules.staleness, update.staleness) > 0]
     used = _sift(federation, fresh, rules.guard)
     if used:
         counts = importances(rules.policy, federation.policy_state, federation.age.size)
