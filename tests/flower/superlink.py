@@ -9,6 +9,7 @@ import re
 import shlex
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -258,7 +259,8 @@ class Cable:
                     continue
                 try:
                     link = socket.create_connection(("127.0.0.1", self._target))
-                except OSError:  # the SuperLink is not there
+                except OSError:  # the SuperLink is not there: to the caller, as if it had been refused
+                    caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     caller.close()
                     continue
                 self._open += [caller, link]
