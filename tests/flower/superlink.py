@@ -63,6 +63,8 @@ class RealFederation:
     """An app that is made, simulated and run on three nodes in one directory, by the commands of the page."""
 
     nodes = 3
+    warm = 2
+    """The node whose messages are answered by a process that is kept warm."""
 
     def __init__(self, root: Path) -> None:
         place = root / "my place"
@@ -176,7 +178,8 @@ class RealFederation:
         for number in range(self.nodes):
             command = documented(f"fallow flower node keys/node-0{number}")
             port = self.cable.port if number == CABLED else self.port
-            self.lasting[command] = self.start(f"{command} --superlink 127.0.0.1:{port}", f"node-{number}")
+            warm = " --warm" if number == self.warm else ""
+            self.lasting[command] = self.start(f"{command}{warm} --superlink 127.0.0.1:{port}", f"node-{number}")
         self.wait(lambda: len(self.online()) == self.nodes, "all nodes online")
 
     def wait_for_link(self, starts: int) -> None:
@@ -203,6 +206,12 @@ class RealFederation:
         command = command.replace("min-nodes=3", "min-nodes=3 patience=300.0")
         command = command.replace("federation-loopback", directory.name)
         return str(self.flwr(command)["run-id"])
+
+    def answered_warm(self) -> int:
+        """Returns the ticks of a processor that the children of the warm process took; 0 before it had any."""
+        pids = marked(self.mark, "fallow.flower.node.warm")
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+        return sum(int(one[13]) + int(one[14]) for one in fields)
 
     def hold(self, *nodes: int) -> None:
         """Holds nodes in their next training."""

@@ -23,6 +23,7 @@ from fallow.flower.deploy.programs import (
     node_programs,
 )
 from fallow.flower.deploy.supervisor import supervise
+from fallow.flower.node.warm import with_warm_program
 from fallow.storage.files import write_atomically
 
 flower_app = typer.Typer(help="Begin a Flower app, make its keys, and keep its nodes running.", no_args_is_help=True)
@@ -98,6 +99,9 @@ def node(
             metavar="KEY=VALUE", help="More of its node config, for your own app; may be repeated.", show_default=False
         ),
     ] = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Keep a process in memory that has everything loaded and answers at once.")
+    ] = False,
 ) -> None:
     """Keep a SuperNode running: start it again when it dies or is refused, until Ctrl-C."""
     authority = ca or key.with_name("ca.crt")
@@ -120,6 +124,9 @@ def node(
     node_config = home / "node.toml"
     settings = _node_config(home, number, identity or (key.name if number is None else None), config or [])
     write_atomically(node_config, tomli_w.dumps(settings).encode())
+    environment = environment_for(home / "flower")
+    if warm:
+        environment |= {"PATH": with_warm_program(home, environment["PATH"])}
 
     def programs() -> Programs:
         return node_programs(home, superlink, authority, key, node_config)
@@ -127,7 +134,6 @@ def node(
     def explain(seconds: float) -> str:
         return why_refused(superlink, authority) if seconds < OLD_SESSION else ""
 
-    environment = environment_for(home / "flower")
     supervise(programs, environment, _teller(f"SuperNode {key.name}"), OLD_SESSION, explain)
 
 

@@ -10,10 +10,11 @@ from fallow.aggregation import Update, aggregate, discount_of, first_memory
 from fallow.errors import DivergenceError
 from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
+from fallow.learning.distances import distances, parameter_distances
 from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
-from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
+from fallow.learning.probe import Probed, first_moments, probe, probe_batches
 from fallow.learning.start_models import StartModels
 from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task

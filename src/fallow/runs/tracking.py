@@ -42,9 +42,18 @@ class TrackerGroup:
         Args:
             record: What the engine returned for it.
         """
+        if self._trackers:
+            self.log_row(record.row())
+
+    def log_row(self, row: Mapping[str, int | float | None]) -> None:
+        """Passes an epoch on to the trackers, now or a little later.
+
+        Args:
+            row: Its numbers by name, with `epoch` among them; None is left out.
+        """
         if not self._trackers:
             return
-        self._waiting.append({name: value for name, value in record.row().items() if value is not None})
+        self._waiting.append({name: value for name, value in row.items() if value is not None})
         if time.monotonic() - self._told >= PAUSE:
             self.flush()
 

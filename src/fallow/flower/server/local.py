@@ -8,6 +8,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid
 
 from fallow.flower.internals import APP_RAISED, Run, act_as_server, set_message_id
+from fallow.flower.node.client import NodeApp
 
 
 class LocalGrid(Grid):
@@ -49,15 +50,16 @@ class LocalGrid(Grid):
         Args:
             messages: To nodes of this grid.
         """
-        ids = []
-        for message in messages:
-            identifier = uuid4().hex
-            set_message_id(message, identifier)
-            ids.append(identifier)
+        sent = list(messages)
+        for message in sent:
+            set_message_id(message, uuid4().hex)
+        if isinstance(self.app, NodeApp) and self.app.household is not None:
+            self.app.household.foresee(sent, [self._context(message) for message in sent])
+        for message in sent:
             reply = self.deliver(message)
             if reply is not None:
-                self._replies[identifier] = reply
-        return ids
+                self._replies[message.metadata.message_id] = reply
+        return [message.metadata.message_id for message in sent]
 
     def deliver(self, message: Message) -> Message | None:
         """Delivers a message and returns the reply; None from a node that never answers.
@@ -65,15 +67,18 @@ class LocalGrid(Grid):
         Args:
             message: To a node of this grid.
         """
-        node = message.metadata.dst_node_id
-        context = Context(
-            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
-        )
         try:
-            return self.app(message, context)
+            return self.app(message, self._context(message))
         except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
             reason = f"{type(error).__name__}: {error}"
             return Message(Error(APP_RAISED, reason), reply_to=message)
+
+    def _context(self, message: Message) -> Context:
+        """Returns the context of the node that a message goes to."""
+        node = message.metadata.dst_node_id
+        return Context(
+            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
+        )
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
         """Returns the replies that are there, each once.

@@ -24,6 +24,7 @@ from fallow.flower.server.exchange import wait_for_nodes
 from fallow.flower.server.federation import Federation, FederationDirectory, Row, begin_federation
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
+from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import from_array_record, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
@@ -59,6 +60,7 @@ class FallowStrategy(Strategy):
         reply_seconds: float = 3600.0,
         query_seconds: float = 300.0,
         guard: float = GUARD,
+        trackers: RoundTrackers | None = None,
     ) -> None:
         """Sets the rules of the federation.
 
@@ -78,6 +80,7 @@ class FallowStrategy(Strategy):
                 missed its last query is waited for only a little longer than the others.
             guard: An update that moved the model so many times as far as the median of others is refused (`Guard`); 0
                 refuses none.
+            trackers: Who is told of the rounds; nobody by default. They need a directory.
 
         Raises:
             ConfigError: `average` is no share below 1, or `guard` is below 0.
@@ -93,6 +96,7 @@ class FallowStrategy(Strategy):
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
+        self.trackers = trackers or RoundTrackers()
         self.federation: Federation | None = None
         self._kept: FederationDirectory | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
@@ -138,6 +142,7 @@ class FallowStrategy(Strategy):
         self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int, evaluate_fn: EvaluateFunction | None
     ) -> Result:
         federation = self._open(initial_arrays)
+        self.trackers.begin(self.directory, federation.rounds)
         self.summary()
         result = Result(arrays=to_array_record(federation.handed_out))
         if federation.epoch == 0 and evaluate_fn:
@@ -152,9 +157,11 @@ class FallowStrategy(Strategy):
                 self._score(evaluate_fn, number, result)
             federation.rounds.append(self._row)
             federation.epoch += 1
+            self.trackers.log(self._row)
             self._save()
             log(INFO, "\t%s", ", ".join(f"{key} {value}" for key, value in self._row.items()))
             check_fruitful(federation)
+        self.trackers.end(federation.rounds)
         return result
 
     def configure_train(
