@@ -14,14 +14,16 @@ from fallow.energy.devices import training_steps
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.flower.node.client_task import ClientTask
+from fallow.flower.server.combination import GUARD
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
-from fallow.learning.probe import probe_batches, shard_sizes
+from fallow.learning.probe import Probed, probe, probe_batches, shard_sizes
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
 from fallow.plugins.nested import flatten
 from fallow.simulation.learner_setup import load_dataset, split
 
@@ -39,15 +41,23 @@ class _Parts:
         self.shards = split(self.experiment, dataset)
         train_slots = self.experiment.build_physics(self.experiment.build("policy")).train_slots
         self.steps = training_steps(self.experiment.table(), train_slots)
+        self.sizes, self.objective = shard_sizes(self.shards), self.experiment.build("objective")
+        self._batches: tuple[int, list[NDArray[np.int64]]] | None = None
+
+    def batches(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Returns the probe batch of every client, drawn once for however many of them ask in turn."""
+        if self._batches is None or self._batches[0] != epoch:
+            sizes, kind = -(-self.sizes // self.steps), self.experiment.learning.probe_batch
+            self._batches = (epoch, probe_batches(self.experiment.seed, epoch, self.shards, sizes, kind))
+        return self._batches[1]
+
+    def probe(self, numbers: Sequence[int], weights: Weights, epoch: int, *, losses: bool) -> Probed:
+        """Returns what one forward pass of the clients' probe batches says of the weights."""
+        batches = self.batches(epoch)
+        return probe(self.workers, weights, self.train, [batches[number] for number in numbers], losses=losses)
 
     def task(self, number: int) -> ClientTask:
         experiment = self.experiment
-        sizes = shard_sizes(self.shards)
-
-        def probe_batch(epoch: int) -> NDArray[np.int64]:
-            kind = experiment.learning.probe_batch
-            return probe_batches(experiment.seed, epoch, self.shards, -(-sizes // self.steps), kind)[number]
-
         return ClientTask(
             number=number,
             seed=experiment.seed,
@@ -56,9 +66,9 @@ class _Parts:
             shard=self.shards[number],
             steps=int(self.steps[number]),
             sgd=experiment.sgd,
-            probe_batch=probe_batch,
+            probe_batch=lambda epoch: self.batches(epoch)[number],
             first_moment=experiment.learning.first_moment,
-            objective=experiment.build("objective"),
+            objective=self.objective,
             keep_local=experiment.model.keep_local,
         )
 
@@ -142,6 +152,7 @@ def experiment_strategy(
         min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
+        guard=experiment.aggregation.guard or GUARD,
         trackers=RoundTrackers(names, flatten(experiment.table())),
     )
 

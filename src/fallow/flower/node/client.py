@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import Battery
+from fallow.flower.node.household import Household
 from fallow.flower.node.node import Node
 from fallow.flower.wire.messages import Order, Query
 from fallow.flower.wire.records import from_records, model_in, to_records
@@ -118,35 +119,39 @@ def client_app(
 
 
 class NodeApp(ClientApp):
-    """A ClientApp that can be made ready before a message comes.
+    """A ClientApp that can be made ready before a message comes, and whose nodes may stay in this process.
 
     Attributes:
         prepare: Loads what messages need and what is the same for all of them.
+        household: The nodes that stay; None if none can.
     """
 
-    def __init__(self, prepare: Callable[[], None]) -> None:
+    def __init__(self, prepare: Callable[[], None], household: Household | None) -> None:
         super().__init__()
-        self.prepare = prepare
+        self.prepare, self.household = prepare, household
 
 
-def app_of(node: Callable[[Context], Node], prepare: Callable[[], None]) -> NodeApp:
+def app_of(node: Callable[[Context], Node], prepare: Callable[[], None], household: Household | None = None) -> NodeApp:
     """Returns a ClientApp that passes queries and orders on to nodes.
 
     Args:
         node: Makes the node of a context.
         prepare: Loads what is the same for all messages, for a process that answers many of them.
+        household: The nodes that stay in this process, if they can.
     """
-    app = NodeApp(prepare)
+    app = NodeApp(prepare, household)
+    find = household.node if household else node
 
     @app.query()
     def query(message: Message, context: Context) -> Message:
-        said = from_records(Query, message.content)
-        return Message(to_records(node(context).answer(said, model_in(message.content))), reply_to=message)
+        content = message.content
+        said, model = household.hear(content) if household else (from_records(Query, content), model_in(content))
+        return Message(to_records(find(context).answer(said, model)), reply_to=message)
 
     @app.train()
     def train(message: Message, context: Context) -> Message:
         said = from_records(Order, message.content)
-        outcome, updates = node(context).obey(said, model_in(message.content))
+        outcome, updates = find(context).obey(said, model_in(message.content))
         return Message(to_records(outcome, None, *updates), reply_to=message)
 
     return app

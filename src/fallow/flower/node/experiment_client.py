@@ -3,18 +3,24 @@
 A node that is only asked builds its battery, and neither its data nor its network: PyTorch is not loaded.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from flwr.app import Context
 from flwr.clientapp import ClientApp
+from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.experiment import Experiment
 from fallow.flower.batteries import Battery, Emulated, WallClock
+from fallow.flower.batteries.harvests import SharedHarvest
 from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
+from fallow.flower.node.household import Household
 from fallow.flower.node.node import Node
+from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
 
 if TYPE_CHECKING:  # PyTorch comes with it
@@ -28,10 +34,11 @@ class _Devices:
         self.experiment = Experiment.from_toml(toml)
         self.policy: AnyPolicy = self.experiment.build("policy")
         self._batteries: dict[int, Emulated] = {}
+        self._harvests: dict[int | None, SharedHarvest] = {}
 
     def battery(self, number: int) -> Emulated:
         if number not in self._batteries:
-            self._batteries[number] = Emulated.of(self.experiment, number)
+            self._batteries[number] = Emulated.of(self.experiment, number, self._harvests)
         return self._batteries[number]
 
 
@@ -84,7 +91,12 @@ def experiment_client(
             share_labels=shares_labels(context, share_labels),
         )
 
-    return app_of(node, prepare)
+    def probe(
+        numbers: Sequence[int], weights: Weights, epoch: int, losses: bool
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        return parts().probe(numbers, weights, epoch, losses=losses)
+
+    return app_of(node, prepare, Household(node, probe))
 
 
 def _number(context: Context, clients: int) -> int:

@@ -77,4 +77,8 @@ class TaskOnDemand:
             remembered: Reads what is on its disk, which may be nothing.
         """
         known = remembered() if callable(self._given) and not self.was_built else None
-        return known if known is not None and known.run == self.run else self.task.facts(self.run)
+        return known if known is not None and known.run == self.run else self._own_facts
+
+    @cached_property
+    def _own_facts(self) -> Facts:
+        return self.task.facts(self.run)

@@ -28,6 +28,8 @@ from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 MEMORY = "memory.fallow"
 MODEL = "model.fallow"
 SIGHT = "sight.fallow"
+SEEN = "seen.fallow"
+"""What nodes of one process saw together, beside their folders."""
 FEDERATION = re.compile(r"[0-9a-f]{32}")
 
 KEPT = 8
@@ -57,14 +59,15 @@ class Work:
     fault: str = ""
 
     @classmethod
-    def of(cls, trained: Trained, epoch: int) -> "Work":
+    def of(cls, trained: Trained, epoch: int, name: str) -> "Work":
         """Returns a training as it is remembered.
 
         Args:
             trained: What came of it.
             epoch: The epoch it started in.
+            name: Of the client.
         """
-        fault = trained.fault() or ""
+        fault = trained.fault(name) or ""
         return cls(trained.slot, epoch, trained.weights, trained.moment, trained.loss, trained.rms_loss, fault)
 
 
@@ -163,7 +166,10 @@ def forget_oldest(root: Path, identity: str) -> None:
     for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
         shutil.rmtree(path.parent)
         with suppress(OSError):  # others have memories there
-            path.parent.parent.rmdir()
+            federation = path.parent.parent
+            if [left.name for left in federation.iterdir()] == [SEEN]:
+                (federation / SEEN).unlink()
+            federation.rmdir()
 
 
 def load_memory(directory: Path, energy: Any) -> Memory:

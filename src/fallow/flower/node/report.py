@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from fallow.errors import NodeError
 from fallow.flower.batteries import HarvestMeter, OpenBattery
 from fallow.flower.node.facts import Facts
-from fallow.flower.node.memory import Sight, load_model
+from fallow.flower.node.memory import Sight
+from fallow.flower.node.shelf import Shelf
 from fallow.flower.wire.arrays import MessageError, flattened
 from fallow.flower.wire.messages import TOLD, Query
 from fallow.learning.distances import distances, parameter_distances
@@ -74,7 +74,7 @@ def tell(
 
 def distance_of(
     facts: Facts,
-    directory: Path,
+    shelf: Shelf,
     moment: NDArray[np.float32] | None,
     local: Weights | None,
     sight: Sight,
@@ -84,7 +84,7 @@ def distance_of(
 
     Args:
         facts: What it knows of its data and network.
-        directory: Where it keeps the global model.
+        shelf: Where it keeps the global model.
         moment: h_i, shape (F,), float32; None before the first training.
         local: Its last model, shape (P,), float32; None if it keeps none.
         sight: What it saw of the global model.
@@ -92,7 +92,7 @@ def distance_of(
     """
     if query.distance == "features" and sight.features is not None and moment is not None:
         return float(distances(sight.features[None], moment[None])[0])
-    model = load_model(directory, query.version) if query.distance == "parameters" else None
+    model = shelf.model(query.version) if query.distance == "parameters" else None
     if model is not None:
         return float(parameter_distances(flattened(model, facts.layout), [local])[0])
     return math.nan
