@@ -40,7 +40,7 @@ def experiment(clients: int, policy: str) -> Experiment:
             "energy": {"p": 1.0},
             "cost": {"train": 1},
             "policy": {"name": policy, "k": 10},
-            "data": {"samples_per_client": 4, "partition": "iid"},
+            "data": {"samples_per_client": min(4, 1500 // clients), "partition": "iid"},
             "learning": {"mode": "train", "eval_every": ROUNDS},
             "compute": {"strategy": "spread", "workers": 1},
         }
