@@ -29,8 +29,12 @@ def home(tmp_path: Path) -> Path:
     cold.write_text('#!/bin/sh\necho "cold: $@"\n')
     cold.chmod(0o755)
     assert with_warm_program(home, str(home)) == f"{home / 'bin'}:{home}"
-    (home / "warm" / STARTED).touch()  # no other warm process is started
+    stamp(home).touch()  # no other warm process is started
     return home
+
+
+def stamp(home: Path) -> Path:
+    return home / "warm" / f"{STARTED}-{os.getpid()}"
 
 
 def call(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -85,12 +89,11 @@ def test_a_warm_process_does_not_outlive_its_owner(home: Path, owner: subprocess
 
 def test_a_warm_process_is_started_with_the_first_call_and_not_at_once_again(home: Path, monkeypatch) -> None:
     monkeypatch.delenv("FLWR_HOME", raising=False)  # without it, what is started ends at once, and says so
-    stamp = home / "warm" / STARTED
-    stamp.unlink()
+    stamp(home).unlink()
     began = [call(home, str(number)) for number in range(2)]
     assert [one.stdout for one in began] == ["cold: 0\n", "cold: 1\n"]
     assert ["FLWR_HOME" in one.stderr for one in began] == [True, False]
-    os.utime(stamp, (0, 0))
+    os.utime(stamp(home), (0, 0))
     assert "FLWR_HOME" in call(home).stderr
 
 

@@ -14,7 +14,9 @@ from fallow.runs.thresholds import age_threshold
 from fallow.study.study import load_study
 from tests.reports.made_runs import make_up
 
-SENTENCE = "Version ages count from each run's own μ (0.3, 0.5) and do not compare; learning.ages = 'always' counts all from one."
+SENTENCE = (
+    "Version ages count from each run's own μ (0.3, 0.5) and do not compare; learning.ages = 'always' gives one μ."
+)
 
 
 def made(directory: Path, mu: float) -> None:

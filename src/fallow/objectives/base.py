@@ -67,7 +67,11 @@ def _check(objective: Objective, client: int, offset: object, counts: NDArray[np
     if isinstance(offset, np.ma.MaskedArray):
         raise ConfigError(f"{what} a masked array, whose mask would be lost; return it filled: array.filled(…).")
     if not isinstance(offset, np.ndarray) or offset.shape != counts.shape or offset.dtype != np.float32:
-        raise ConfigError(f"{what} {offset!r}; it must give {counts.size} numbers, one a class, as float32.")
+        shape, dtype = (offset.shape, offset.dtype) if isinstance(offset, np.ndarray) else ((), type(offset).__name__)
+        raise ConfigError(
+            f"{what} an answer of shape {shape} and type {dtype}; it must give {counts.size} numbers, one a class, as "
+            "float32."
+        )
     if not np.isfinite(offset[counts > 0]).all() or np.isnan(offset).any() or np.isposinf(offset).any():
         raise ConfigError(
             f"{what} the numbers {offset.tolist()}; they must be finite for the classes that the client has, and "

@@ -33,14 +33,11 @@ def say_thresholds(thresholds: Iterable[float | None]) -> str | None:
 
     Examples:
         >>> say_thresholds([0.5, 0.3, 0.5, None])
-        "Version ages count from each run's own μ (0.3, 0.5) and do not compare; learning.ages = 'always' counts all from one."
+        "Version ages count from each run's own μ (0.3, 0.5) and do not compare; learning.ages = 'always' gives one μ."
         >>> say_thresholds([0.5, 0.5])
     """
     different = sorted({threshold for threshold in thresholds if threshold is not None})
     if len(different) < 2:
         return None
-    shown = ", ".join(f"{threshold:g}" for threshold in different)
-    return (
-        f"Version ages count from each run's own μ ({shown}) and do not compare; learning.ages = 'always' counts all from "
-        "one."
-    )
+    own = ", ".join(f"{threshold:g}" for threshold in different)
+    return f"Version ages count from each run's own μ ({own}) and do not compare; learning.ages = 'always' gives one μ."

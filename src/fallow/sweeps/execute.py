@@ -72,8 +72,8 @@ def execute(
         raise ConfigError("A shard and a Ray cluster both say who carries out which runs; choose one of the two.")
     observer = observer or OnScreen(show=False)
     share = shard.share(runs) if shard else list(runs)
-    check_table(out / TABLE)
     check_directories(share)
+    check_table(out / TABLE)
     left = [run for run in share if not is_finished(run.directory)]
     carry_out = _choose_workers(left, out, workers, ray, observer)
     if ray is None:  # a cluster's nodes have their own data

@@ -21,7 +21,8 @@ PATIENCE = 20.0
 """Seconds that a warm process may take to say that it has forked; it may be loading an app."""
 
 PAUSE = 600.0
-"""Seconds from one start of a warm process to the next: one that dies must not cost more than it saves."""
+"""Seconds from one start of a warm process to the next by the same owner: one that dies must not cost more than it
+saves."""
 
 
 def call(directory: str, program: str, arguments: list[str]) -> None:
@@ -34,8 +35,9 @@ def call(directory: str, program: str, arguments: list[str]) -> None:
     """
     if hand_over(directory, arguments):
         return
-    if _is_due(os.path.join(directory, STARTED)):
-        command = [sys.executable, "-P", "-m", "fallow.flower.node.warm", directory, str(os.getppid())]
+    owner = str(os.getppid())
+    if _is_due(os.path.join(directory, f"{STARTED}-{owner}")):
+        command = [sys.executable, "-P", "-m", "fallow.flower.node.warm", directory, owner]
         os.posix_spawn(sys.executable, command, os.environ)
     os.execv(program, [program, *arguments])  # noqa: S606  # Flower's own
 
