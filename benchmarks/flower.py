@@ -175,9 +175,7 @@ def main() -> None:
     parser.add_argument("--simulation", action="store_true", help="Flower's simulation too, by the wall clock")
     arguments = parser.parse_args()
     logging.getLogger("flwr").setLevel(logging.ERROR)
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
-    )
+    print(f"{processor()}, {os.cpu_count()} processors, Python {platform.python_version()}")
     print_nodes()
     print_bytes()
     print(f"an epoch of the engine and a round in this process, the median of {ROUNDS - WARM_UP}")

@@ -237,7 +237,7 @@ class Node:
             if model is None:
                 raise NodeError(f"The model of epoch {said.epoch} is gone from {shelf.directory}.")
             trained = self.task.train(flattened(model, self._facts(shelf).layout), event.slot, memory.statistics)
-            memory.held = Work.of(trained, said.epoch)
+            memory.held = Work.of(trained, said.epoch, self.identity)
             memory.trained += 1
         elif memory.held is None:
             raise NodeError(f"{event.kind} in slot {event.slot} without a training: a bug in Fallow.")
@@ -298,5 +298,5 @@ def _lock(directory: Path) -> DirectoryLock:
     try:
         return lock(directory)
     except FileNotFoundError:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         return lock(directory)

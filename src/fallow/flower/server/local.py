@@ -5,15 +5,10 @@ from uuid import uuid4
 
 from flwr.app import Context, Error, Message, RecordDict, UserConfig
 from flwr.clientapp import ClientApp
-from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
-from flwr.supercore.run import Run
-from flwr.supercore.task_identity import TaskIdentity
 
+from fallow.flower.internals import APP_RAISED, Run, act_as_server, set_message_id
 from fallow.flower.node.client import NodeApp
-
-SERVER = 1
-"""The node id of the server, as in Flower."""
 
 
 class LocalGrid(Grid):
@@ -30,8 +25,7 @@ class LocalGrid(Grid):
         self._run_config = run_config or {}
         self._replies: dict[str, Message] = {}
         self._contexts: dict[int, Context] = {}
-        # Messages bear these; in a run of Flower's own, Flower sets them.
-        TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, SERVER
+        act_as_server()
 
     def set_run(self, run: Run) -> None:
         """Does nothing: there is only one run."""
@@ -59,7 +53,7 @@ class LocalGrid(Grid):
         """
         sent = {uuid4().hex: message for message in messages}
         for identifier, message in sent.items():
-            message.metadata.__dict__["_message_id"] = identifier
+            set_message_id(message, identifier)
         if isinstance(self.app, NodeApp) and self.app.household is not None:
             self.app.household.foresee([(message, self._context(message)) for message in sent.values()])
         for identifier, message in sent.items():
@@ -78,7 +72,7 @@ class LocalGrid(Grid):
             return self.app(message, self._context(message))
         except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
             reason = f"{type(error).__name__}: {error}"
-            return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
+            return Message(Error(APP_RAISED, reason), reply_to=message)
 
     def _context(self, message: Message) -> Context:
         """Returns the context of the node that a message goes to; it stays the same, as in a run of Flower's."""
