@@ -219,24 +219,6 @@ def test_an_update_whose_delivery_was_lost_is_delivered_once_in_the_next_round(t
     assert [row["late"] for row in rounds] == [0, 0, 0, 1, 0]
 
 
-def test_all_nodes_may_be_gone_for_a_round(tmp_path: Path) -> None:
-    experiment = small(**ALWAYS)
-
-    class Gone(Wire):
-        def get_node_ids(self) -> list[int]:
-            assert strategy.federation is not None
-            return [] if strategy.federation.epoch == EPOCH else list(self.nodes)
-
-    grid = Gone(experiment, tmp_path / "nodes")
-    strategy = experiment_strategy(experiment, tmp_path / "server", patience=0.0, reply_seconds=0.5)
-    scorer = Scorer(experiment)
-    strategy.start(grid, scorer.initial(), experiment.epochs)
-    assert strategy.federation is not None
-    rounds = strategy.federation.rounds
-    assert [row["connected"] for row in rounds] == [6, 6, 0, 6, 6]
-    assert [row["updates"] for row in rounds] == [6, 6, 0, 6, 6]
-
-
 def test_a_node_killed_in_training_does_it_again_and_delivers_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

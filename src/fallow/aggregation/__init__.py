@@ -16,6 +16,7 @@ from fallow.aggregation.fedasync import FedAsync
 from fallow.aggregation.fedbuff import FedBuff
 from fallow.aggregation.fedopt import FedOpt
 from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.guard import Guard
 from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
@@ -53,6 +54,7 @@ __all__ = [
     "FedBuff",
     "FedOpt",
     "FedVarp",
+    "Guard",
     "Hinge",
     "Mifa",
     "Polynomial",

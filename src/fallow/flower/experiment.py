@@ -14,6 +14,7 @@ from fallow.energy.devices import training_steps
 from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.flower.node.client_task import ClientTask
+from fallow.flower.server.combination import GUARD
 from fallow.flower.server.strategy import FallowStrategy
 from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
@@ -151,6 +152,7 @@ def experiment_strategy(
         min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
+        guard=experiment.aggregation.guard or GUARD,
         trackers=RoundTrackers(names, flatten(experiment.table())),
     )
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.aggregation import Guard
 from fallow.data import Dataset, divide, loaded
 from fallow.data.partitions import Parts
 from fallow.data.sizes import sizes_by_class
@@ -70,6 +71,7 @@ def build_learner(
         keeps_local=keeps_local,
         own_statistics=experiment.model.keep_local,
         average=experiment.learning.average,
+        guard=Guard(experiment.aggregation.guard) if experiment.aggregation.guard else None,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
     with blame_model(experiment):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fallow.aggregation import Update
 from fallow.experiment import Experiment
 from fallow.plugins.calls import blamed, is_ours
 from fallow.policies import Mask
@@ -65,8 +66,7 @@ def blame_model(experiment: Experiment, epoch: int | None = None) -> AbstractCon
 
 def _learn(learner: "Learner", lived: LivedEpoch, epoch: int, policy: AskedPolicy, experiment: Experiment) -> Learnt:
     train_loss = learner.train([(event.slot, event.clients) for event in lived.events if event.kind == "start"], epoch)
-    used = []
-    dropped: dict[int, list[int]] = {}
+    arrived: list[tuple[int, int, Update | None]] = []
     for kind, slot, clients, staleness in lived.events:
         for place, client in enumerate(clients.tolist() if kind != "select" else ()):
             if kind == "start":
@@ -74,11 +74,13 @@ def _learn(learner: "Learner", lived: LivedEpoch, epoch: int, policy: AskedPolic
             elif kind == "finish":
                 learner.finish(client)
             elif staleness is not None:
-                update = learner.send(client, int(staleness[place]))
-                if update is None:
-                    dropped.setdefault(slot, []).append(client)
-                else:
-                    used.append(update)
+                arrived.append((slot, client, learner.send(client, int(staleness[place]))))
+    used = learner.sift([update for _, _, update in arrived if update is not None])
+    kept = {id(update) for update in used}
+    dropped: dict[int, list[int]] = {}
+    for slot, client, update in arrived:
+        if update is None or id(update) not in kept:
+            dropped.setdefault(slot, []).append(client)
     importance = policy.importance()
     learner.aggregate([replace(update, importance=float(importance[update.client])) for update in used])
     # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.

@@ -90,7 +90,7 @@ class Commons:
         """
         before = self._seen if version == self._version else {}
         self._version, self._seen = version, {**dict(zip(names, each, strict=True)), **before}
-        self.directory.mkdir(parents=True, exist_ok=True)
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         together = SeenTogether(
             version,
             list(self._seen),

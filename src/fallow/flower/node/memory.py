@@ -59,14 +59,15 @@ class Work:
     fault: str = ""
 
     @classmethod
-    def of(cls, trained: Trained, epoch: int) -> "Work":
+    def of(cls, trained: Trained, epoch: int, name: str) -> "Work":
         """Returns a training as it is remembered.
 
         Args:
             trained: What came of it.
             epoch: The epoch it started in.
+            name: Of the client.
         """
-        fault = trained.fault() or ""
+        fault = trained.fault(name) or ""
         return cls(trained.slot, epoch, trained.weights, trained.moment, trained.loss, trained.rms_loss, fault)
 
 

@@ -5,9 +5,8 @@ from logging import WARNING
 from pathlib import Path
 from typing import Any
 
-from flwr.supercore import log
-
 from fallow.errors import ConfigError, TrackerError
+from fallow.flower.internals import log
 from fallow.flower.server.federation import Row
 from fallow.runs.tracking import TrackerGroup
 from fallow.trackers import TrackedRun
