@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
+from fallow.cli.sweep import MOST_SEEDS, DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.experiment.settings import override
 from fallow.study.grid import SCALES, Scale
 from fallow.study.paper import plan_paper, run_paper
@@ -16,7 +16,7 @@ from fallow.sweeps.progress import OnScreen
 
 def paper(
     scale: Annotated[str, typer.Option(help="smoke: minutes, to see it work; half: half the channels; full.")] = "full",
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each cell, from 0.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each cell, from 0.")] = 3,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also rerun one cell under other readings of the paper.")
     ] = False,

@@ -1,7 +1,10 @@
 """The runs of the paper's study, at three scales."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
+from fallow.errors import ConfigError
+from fallow.plugins.nested import flatten
 from fallow.sweeps.axes import Grid
 
 Scale = Literal["smoke", "half", "full"]
@@ -51,6 +54,28 @@ def build_grid(scale: Scale, seeds: int, settings: dict[str, Any] | None = None)
         "seed": list(range(seeds)),
     }
     return shared, grid
+
+
+def check_unset(settings: Mapping[str, Any], axes: Mapping[str, str]) -> None:
+    """Checks that no setting is given for all runs that a study gives each run itself.
+
+    Args:
+        settings: What to change in all runs, by section.
+        axes: What to do instead, by the full name of each setting that the study gives.
+
+    Raises:
+        ConfigError: One is.
+
+    Examples:
+        >>> check_unset({"policy": {"name": "vaoi"}}, {"policy.name": "use --policies"})
+        Traceback (most recent call last):
+        ...
+        fallow.errors.ConfigError: policy.name can't be set for all runs, because it differs from run to run; use --policies.
+    """
+    given = flatten(settings)
+    for key, instead in axes.items():
+        if key in given or key.rpartition(".")[0] in given:  # the second is the section as a whole
+            raise ConfigError(f"{key} can't be set for all runs, because it differs from run to run; {instead}.")
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:

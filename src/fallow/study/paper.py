@@ -9,7 +9,7 @@ from fallow.errors import ConfigError
 from fallow.storage.files import write_atomically
 from fallow.study.claims import Claim, judge
 from fallow.study.figures import draw_figures
-from fallow.study.grid import Scale, build_grid
+from fallow.study.grid import Scale, build_grid, check_unset
 from fallow.study.page import claims_page
 from fallow.study.results import read_results
 from fallow.study.sensitivity import Variant, compare_variant, plan_defaults, plan_variants
@@ -77,9 +77,11 @@ def plan_paper(
         sensitivity: Whether to run one cell under other readings of the paper too.
 
     Raises:
-        ConfigError: If a run is no experiment, or does not learn.
+        ConfigError: If a run is no experiment, or does not learn, or `settings` holds what differs from run to run.
     """
     shared, grid = build_grid(scale, seeds, dict(settings or {}))
+    in_a_sweep = "`fallow sweep` takes a grid of your own"
+    check_unset(settings or {}, dict.fromkeys(grid, in_a_sweep) | {"seed": "use --seeds"})
     runs = plan(shared, grid, out / "runs")
     if runs[0].experiment.learning.mode != "train":
         raise ConfigError("learning.mode = 'none' leaves nothing to compare; the study's runs must train.")
