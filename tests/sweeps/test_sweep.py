@@ -257,11 +257,11 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["sweep", "--grid", "seed=1979-05-27,1979-05-28"], "must be a whole number"),
         (
             ["compare", "--set=policy.name=oldest"],
-            "policy.name can't be set for all runs, because it differs from run to run; use --policies",
+            "policy.name can't be set for all runs: it differs from run to run; use --policies",
         ),
         (
             ["compare", "--set", "seed = 5"],
-            "seed can't be set for all runs, because it differs from run to run; use --seeds",
+            "seed can't be set for all runs: it differs from run to run; use --seeds",
         ),
         (["compare", "--policies=vaoi,vaoi"], "holds a value twice"),
         (["compare", "--out=there.csv"], "there.csv is a file"),

@@ -31,7 +31,7 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback; failures.py has the rest."""
+    """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback; see failures.py."""
     try:
         if not all(argument.isascii() for argument in sys.argv[1:]):
             from fallow.cli.failures import check_arguments

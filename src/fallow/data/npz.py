@@ -101,8 +101,8 @@ def _check_archive(path: Path, file: BinaryIO) -> None:
             raise DataError(f"The dataset {path} is encrypted; write it with np.savez, which does not encrypt.")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DataError(
-                f"The dataset {path} holds '{shortened(member.filename)}' compressed in a way that NumPy does not read; "
-                "write it with np.savez."
+                f"The dataset {path} holds '{shortened(member.filename)}' compressed in a way that NumPy does not "
+                "read; write it with np.savez."
             )
     try:
         check_memory(sum(member.file_size for member in members), f"The dataset {path}", "give a smaller one")

@@ -65,7 +65,7 @@ def read_columns(path: Path, what: str, types: Sequence[Any], *, has_header: boo
 
 
 def find_fault(path: Path, what: str, first: list[str], fault: Fault, *, has_header: bool, start: int) -> str | None:
-    """Returns where the first wrong cell is, and what is wrong with it; None if none is. Reads the file once more, slowly.
+    """Returns where the first wrong cell is, and what is wrong with it; None if none is. Reads slowly, cell by cell.
 
     Args:
         path: A CSV file in UTF-8.

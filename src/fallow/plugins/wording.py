@@ -45,11 +45,11 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def verbatim(text: str) -> str:
-    """Returns a text as Matplotlib draws it letter by letter, where a $ would begin a formula.
+    r"""Returns a text as Matplotlib draws it letter by letter, where a $ would begin a formula.
 
     Examples:
         >>> print(verbatim("$frac$"))
-        \\$frac\\$
+        \$frac\$
     """
     return text.replace("$", r"\$")
 
@@ -69,8 +69,8 @@ def shortened(text: str) -> str:
     """Returns a text as a sentence can quote it: in one line, and cut in the middle if it is long.
 
     Examples:
-        >>> shortened("two\\nlines"), len(shortened("9" * 1000))
-        ('two\\\\nlines', 80)
+        >>> print(shortened("two lines"), len(shortened("9" * 1000)))
+        two lines 80
     """
     half = LONGEST_SHOWN // 2
     if len(text) > LONGEST_SHOWN:

@@ -1,6 +1,5 @@
 """Files and texts that users give: opened without waiting, read within limits, refused in one sentence."""
 
-import io
 import os
 import stat
 import tomllib
@@ -45,7 +44,7 @@ def open_file(path: Path, what: str, error: type[FallowError]) -> BinaryIO:
     except FallowError as failure:
         os.close(descriptor)
         raise error(str(failure)) from None
-    return io.open(descriptor, "rb")
+    return open(descriptor, "rb")
 
 
 def read_toml(path: Path, what: str, error: type[FallowError]) -> dict[str, Any]:

@@ -70,12 +70,12 @@ def check_unset(settings: Mapping[str, Any], axes: Mapping[str, str]) -> None:
         >>> check_unset({"policy": {"name": "vaoi"}}, {"policy.name": "use --policies"})
         Traceback (most recent call last):
         ...
-        fallow.errors.ConfigError: policy.name can't be set for all runs, because it differs from run to run; use --policies.
+        fallow.errors.ConfigError: policy.name can't be set for all runs: it differs from run to run; use --policies.
     """
     given = flatten(settings)
     for key, instead in axes.items():
         if key in given or key.rpartition(".")[0] in given:  # the second is the section as a whole
-            raise ConfigError(f"{key} can't be set for all runs, because it differs from run to run; {instead}.")
+            raise ConfigError(f"{key} can't be set for all runs: it differs from run to run; {instead}.")
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
