@@ -6,6 +6,7 @@ import typer
 from click.exceptions import NoArgsIsHelpError
 
 from fallow.cli.commands import CommandsOnDemand
+from fallow.errors import ConfigError
 
 app = typer.Typer(
     cls=CommandsOnDemand,
@@ -30,14 +31,25 @@ def _options(
     pass
 
 
+def check_arguments(arguments: list[str]) -> None:
+    """Checks that every word of a command line can be written down again.
+
+    Args:
+        arguments: Without the name of the program.
+
+    Raises:
+        ConfigError: One is not UTF-8, as the name of a file can be, or holds NUL, as no name can.
+    """
+    for argument in arguments:
+        if "\0" in argument or argument.encode(errors="replace") != argument.encode(errors="surrogatepass"):
+            raise ConfigError(f"The argument {argument!r} is no text in UTF-8, in which runs are kept; rename it.")
+
+
 def main() -> None:
     """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback; see failures.py."""
     try:
-        if not all(argument.isascii() for argument in sys.argv[1:]):
-            from fallow.cli.failures import check_arguments
-
-            check_arguments(sys.argv[1:])
-        code = app(standalone_mode=False)
+        check_arguments(sys.argv[1:])
+        code = app(prog_name="fallow", standalone_mode=False)
     except KeyboardInterrupt:  # before or after the command itself
         sys.stderr.write("Stopped.\n")
         code = 130

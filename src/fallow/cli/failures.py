@@ -7,8 +7,8 @@ from pathlib import Path
 from click import ClickException, UsageError
 
 import fallow
-from fallow.errors import ConfigError, FallowError
-from fallow.plugins.wording import in_words, shortened
+from fallow.errors import FallowError
+from fallow.plugins.wording import in_words
 
 WRONG_INPUT, STOPPED, BUG = 2, 130, 70
 """Exit codes: for what the user can mend, after Ctrl-C, and for a bug of Fallow's (sysexits.h says 70)."""
@@ -21,24 +21,6 @@ LONGEST = 1000
 
 NO_MEMORY = ("can't allocate memory", "not enough memory", "bad allocation")
 """How PyTorch says it, whose error is a RuntimeError."""
-
-
-def check_arguments(arguments: list[str]) -> None:
-    """Checks that every word of a command line can be written down again.
-
-    Args:
-        arguments: Without the name of the program.
-
-    Raises:
-        ConfigError: One is not UTF-8, as a file's name can be.
-    """
-    for argument in arguments:
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            raise ConfigError(
-                f"The argument '{shortened(argument)}' is not UTF-8, in which runs are kept; rename the file or folder."
-            ) from None
 
 
 def explain(error: BaseException) -> tuple[str, int]:

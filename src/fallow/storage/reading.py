@@ -111,9 +111,8 @@ def load_toml(text: str) -> dict[str, Any]:
         raise ConfigError(f"There are more than {MOST_LEVELS} tables or lists inside each other.") from None
     except tomllib.TOMLDecodeError:
         raise
-    except ValueError as failure:  # Python reads no number of thousands of digits, and no 30th of February
-        reason = str(failure).partition(";")[0]
-        raise ConfigError(f"A number or a date is none that can be read ({reason}).") from None
+    except ValueError as failure:  # Python reads no whole number of thousands of digits
+        raise ConfigError(f"A number is none that can be read ({str(failure).partition(';')[0]}).") from None
     check_values(table)
     return table
 
