@@ -62,6 +62,11 @@ def find_complaint(arguments: list[str]) -> str | None:
         return f"takes longer than {SECONDS} s"
     except Exception as error:  # noqa: BLE001  # that is what is looked for
         return f"raised {type(error).__name__}: {error}"
+    return complaint_about(arguments, outcome)
+
+
+def complaint_about(arguments: list[str], outcome: Outcome) -> str | None:
+    """Returns how an outcome breaks the promise; None if it keeps it."""
     if "Traceback" in outcome.err:
         return f"a traceback: {outcome.err}"
     if outcome.code == DONE:

@@ -22,7 +22,7 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
         (os.mkdir, "it is a folder, and a file is needed."),
         (lambda path: os.symlink("/dev/zero", path), "it is a device, and a file is needed."),
         (lambda path: os.symlink(path, path), "Too many levels of symbolic links."),
-        (lambda path: None, "No such file or directory."),
+        (lambda _: None, "No such file or directory."),
     ],
     ids=["pipe", "folder", "device", "loop", "nothing"],
 )

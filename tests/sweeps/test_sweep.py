@@ -270,7 +270,7 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["compare", "--out=a run"], "a run holds a run"),
         (["run", "grid.toml"], "grid.toml describes a grid of runs; `fallow sweep grid.toml`"),
         (["run", "--out", "x" * 300], "File name too long"),
-        (["run", "--set=clients=99999999999999999999999"], "must be at most 100000000"),
+        (["run", "--set=clients=99999999999999999999999"], "must be at most 9223372036854775807"),
     ],
 )
 def test_a_careless_command_is_one_sentence_before_anything_runs(

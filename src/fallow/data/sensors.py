@@ -79,7 +79,7 @@ class Sensors:
             )
         numbers = (self.samples + self.test_samples) * CHANNELS * self.length
         check_memory(
-            numbers * (8 + 4),  # float64, then a copy in float32
+            numbers * 4 * 8,  # float64: the signals, and three arrays more while they are made
             f"The dataset 'sensors' of {self.samples} + {self.test_samples} signals of {self.length} points",
             "lower data.samples, data.test_samples or data.length",
         )

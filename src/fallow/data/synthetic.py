@@ -77,7 +77,7 @@ class Synthetic:
             ConfigError: No memory of this machine can hold them.
         """
         pixels = self.channels * self.height * self.width
-        waves = self.classes * STYLES * WAVES * pixels * 8  # float64, all at once
+        waves = self.classes * STYLES * WAVES * pixels * 3 * 8  # float64, and two arrays more while they are made
         images = (self.samples + self.test_samples) * pixels * 4  # float32
         check_memory(
             waves + images,
