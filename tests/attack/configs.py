@@ -274,7 +274,6 @@ ODD_WORDS = (
         "nowhere",
         "/dev/zero",
         "/dev/null",
-        "/",
         ".",
         "..",
         "~",

@@ -26,7 +26,7 @@ from fallow.errors import CheckpointError
 from fallow.state import Arrays, is_row
 from fallow.storage.files import sync_folder, write_atomically
 
-FORMAT = 4
+FORMAT = 5
 NOTE = "row files"
 HEADER = re.compile(rb"fallow checkpoint (\d+) ([0-9a-f]{64})\n")
 
