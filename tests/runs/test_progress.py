@@ -1,4 +1,4 @@
-"""Progress on a terminal, in a notebook's kernel, and silence elsewhere."""
+"""Progress on a terminal, in a notebook's kernel, and as lines elsewhere."""
 
 import os
 import pty
@@ -66,9 +66,29 @@ def test_a_terminal_shows_bars_with_the_time_left() -> None:
     assert "run" not in last  # the bars of single runs are gone
 
 
-def test_elsewhere_there_is_silence() -> None:
+def test_elsewhere_short_work_is_silent() -> None:
     result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_elsewhere_long_work_prints_plain_lines_with_the_time_left(capsys, monkeypatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("fallow.runs.progress.time.monotonic", lambda: now)
+    with show_progress(100, "vaoi", done=20) as bar, bar.task("a run of many", 3) as task:
+        now = 109.0
+        bar.advance(20)  # much, but soon
+        now = 110.0
+        task.advance()  # of one run of many nothing is said
+        bar.advance()
+        assert capsys.readouterr() == ("", "vaoi: 41 of 100, 0:10, about 0:28 left\n")  # 21 took 10 s, 59 are left
+        now = 125.0
+        bar.advance(9)  # little, and not long
+        assert capsys.readouterr().err == ""
+        now = 140.0
+        bar.describe("vaoi, still")
+        assert capsys.readouterr().err == "vaoi, still: 50 of 100, 0:40, about 1:07 left\n"
+        bar.advance(50)
+    assert capsys.readouterr().err == ""  # whoever shows progress says the end
 
 
 def test_it_can_be_switched_off() -> None:

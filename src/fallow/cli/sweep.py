@@ -1,9 +1,11 @@
 """``fallow sweep`` and ``fallow compare``: many runs at once, and their table."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -160,16 +162,26 @@ def exit_after(result: SweepResult) -> None:
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Answers Ctrl-C with a sentence and the exit code of a program that was stopped.
+    """Answers Ctrl-C and SIGTERM with a sentence and the exit code of a program that was stopped.
 
     Raises:
-        typer.Exit: Ctrl-C was pressed.
+        typer.Exit: The program was told to stop.
     """
+    told = signal.SIGINT
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal told
+        told = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + told) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _carry_out(

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fallow.energy import Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
+from fallow.energy import Averaged, Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
 from fallow.energy.devices.harvests import harvest_of_classes
+from fallow.energy.fractions import means_of
 from fallow.energy.groups import group_seed, group_sizes
+from fallow.energy.harvest import settled
 
 if TYPE_CHECKING:
     from fallow.experiment.experiment import Experiment
@@ -65,6 +68,27 @@ def forecast_of(experiment: "Experiment") -> EpochForecast:
         return Outlook(units, error)
 
     return forecast
+
+
+def mean_harvest_of(experiment: "Experiment") -> NDArray[np.float64] | None:
+    """Returns the mean units a slot of each client, shape (N,), float64; None where an energy model does not know it.
+
+    Args:
+        experiment: What is run.
+
+    Raises:
+        FallowError: An energy model can't be used as it is.
+    """
+    sizes = group_sizes([device.share for device in experiment.device], experiment.clients)
+    groups = list(enumerate(sizes)) if sizes else [(None, experiment.clients)]
+    means = []
+    for place, size in groups:
+        energy = energy_of(experiment, place)
+        model = settled(energy.parts["model"], scale=experiment.scale, correlation=0.0, mean=energy.mean)
+        if not isinstance(model, Averaged):
+            return None
+        means.append(means_of(model, size))
+    return np.concatenate(means)
 
 
 def energy_of(experiment: "Experiment", place: int | None) -> "Energy":

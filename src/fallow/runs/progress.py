@@ -1,4 +1,4 @@
-"""How far work is, and about how long it will take: on a terminal, in a notebook, and silently elsewhere.
+"""How far work is, and about how long it will take: on a terminal, in a notebook, and elsewhere as lines now and then.
 
 with show_progress(500, "vaoi") as bar:
     for epoch in range(500):
@@ -17,6 +17,12 @@ from typing import Any, Protocol
 
 REFRESH_SECONDS = 0.25
 """How often a notebook's output is replaced, at most."""
+
+LINE_SECONDS = 10.0
+LONG_SECONDS = 30.0
+LINE_SHARE = 0.1
+"""Where there is neither terminal nor notebook, a line is printed after so many seconds, if the work has come further
+by this share or the longer time has passed. Work that is over sooner prints none."""
 
 
 class Screen(Protocol):
@@ -112,7 +118,7 @@ def show_progress(total: int, description: str, *, done: int = 0, show: bool = T
 
     Returns:
         A context manager: on a terminal a bar on standard error, in a Jupyter notebook an output of the cell, elsewhere
-        nothing.
+        plain lines on standard error, now and then.
     """
     screen: Screen
     if not show:
@@ -120,7 +126,7 @@ def show_progress(total: int, description: str, *, done: int = 0, show: bool = T
     elif in_notebook():
         screen = _Notebook()
     else:
-        screen = _Terminal() if sys.stderr.isatty() else _Nowhere()
+        screen = _Terminal() if sys.stderr.isatty() else _Lines()
     return Bar(screen, total, description, done, whole=True)
 
 
@@ -189,7 +195,7 @@ class _Terminal:
 
 @dataclass
 class _Line:
-    """A bar in a notebook: what is done of what, and what was done when it began."""
+    """A bar in words: what is done of what, and what was done when it began."""
 
     description: str
     total: int
@@ -203,6 +209,39 @@ class _Line:
         left = spent / advanced * (self.total - self.done) if advanced else None
         about = "" if self.done >= self.total or left is None else f", about {_clock(left)} left"
         return f"{self.done:,} of {self.total:,}, {_clock(spent)}{about}"
+
+
+class _Lines:
+    """Plain lines on standard error, of the first bar alone: a file or a pipe has no place to replace anything."""
+
+    def __init__(self) -> None:
+        self._bars = 0
+        self._whole: _Line | None = None
+        self._shown, self._shown_done = time.monotonic(), 0
+
+    def add(self, description: str, total: int, done: int) -> int:
+        if self._whole is None:
+            self._whole = _Line(description, total, done, done, time.monotonic())
+            self._shown_done = done
+        self._bars += 1
+        return self._bars - 1
+
+    def update(self, number: int, done: int, description: str) -> None:
+        if number > 0 or self._whole is None:
+            return
+        line = self._whole
+        line.done, line.description = done, description
+        waited, further = time.monotonic() - self._shown, done - self._shown_done
+        if waited < LINE_SECONDS or (waited < LONG_SECONDS and further < LINE_SHARE * line.total):
+            return
+        self._shown, self._shown_done = time.monotonic(), done
+        tell(f"{description}: {line.words()}")
+
+    def remove(self, number: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
 
 class _Notebook:
