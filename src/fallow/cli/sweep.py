@@ -15,6 +15,7 @@ from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
+from fallow.runs.progress import tell
 from fallow.study.grid import POLICIES
 from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
@@ -118,8 +119,8 @@ def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> Non
         typer.Exit: Ctrl-C was pressed.
     """
     try:
-        with words_aside(as_json), errors.status("Timing one run of each kind …"):
-            expected = forecast(runs, workers)
+        with words_aside(as_json):
+            expected = forecast(runs, workers, tell)
     except KeyboardInterrupt:
         errors.print("Stopped.")
         raise typer.Exit(130) from None

@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -16,7 +16,10 @@ from typing import Final
 
 from fallow.runs.progress import tell
 
-ANSWERED: Final = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+ANSWERED: Final[dict[signal.Signals, Callable[[int, FrameType | None], object] | signal.Handlers]] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
 """The signals that are answered, each with what answers it where nobody chose otherwise."""
 
 
