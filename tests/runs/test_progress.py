@@ -26,7 +26,8 @@ with show_progress(4, "all runs", done=1) as whole:
 CELL = """
 import sys
 import fallow.runs.progress as progress
-progress.REFRESH_SECONDS = 0.0
+import fallow.runs.screens as screens
+screens.REFRESH_SECONDS = 0.0
 assert progress.in_notebook()
 with progress.show_progress(4, "<b>all</b>", done=1) as whole:
     with whole.task("run 1", 2) as bar:
@@ -73,7 +74,7 @@ def test_elsewhere_short_work_is_silent() -> None:
 
 def test_elsewhere_long_work_prints_plain_lines_with_the_time_left(capsys, monkeypatch) -> None:
     now = 100.0
-    monkeypatch.setattr("fallow.runs.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("fallow.runs.screens.time.monotonic", lambda: now)
     with show_progress(100, "vaoi", done=20) as bar, bar.task("a run of many", 3) as task:
         now = 109.0
         bar.advance(20)  # much, but soon

@@ -77,7 +77,7 @@ class Daylight:
         factor = np.asarray(self.watts, dtype=np.float64) / scale.unit_joules
 
         def totals(slots: NDArray[np.int64]) -> NDArray[np.float64]:
-            return self._overhead_seconds(slots * scale.slot_seconds)[:, None]
+            return self._overhead_seconds(np.asarray(slots * scale.slot_seconds, dtype=np.float64))[:, None]
 
         steady = Steady(
             totals,
@@ -106,8 +106,8 @@ class Daylight:
         before = np.concatenate([[0.0], np.cumsum(self._days)])
         height, swing, dusk = self._arc(in_year)
         angle = 2 * np.pi * rest / DAY_SECONDS - np.pi
-        today: NDArray[np.float64] = _light(height, swing, dusk, np.clip(angle, -dusk, dusk))
-        return years * before[-1] + before[in_year] + today
+        today = _light(height, swing, dusk, np.clip(angle, -dusk, dusk))
+        return np.asarray(years * before[-1] + before[in_year] + today, dtype=np.float64)
 
     def _arc(self, days: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Returns a and b of the sine of the sun's height, a + b·cos(hour angle), and the hour angle of dusk.
@@ -126,4 +126,5 @@ def _light(
     height: NDArray[np.float64], swing: NDArray[np.float64], dusk: NDArray[np.float64], until: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Returns the light of a day from dawn until an hour angle, in seconds of a sun overhead."""
-    return (height * (until + dusk) + swing * (np.sin(until) + np.sin(dusk))) * DAY_SECONDS / (2 * np.pi)
+    angles = height * (until + dusk) + swing * (np.sin(until) + np.sin(dusk))
+    return np.asarray(angles * DAY_SECONDS / (2 * np.pi), dtype=np.float64)
