@@ -155,6 +155,8 @@ class RealFederation(App):
 
     connection = "loopback"
     nodes = 3
+    warm = 2
+    """The node whose messages are answered by a process that is kept warm."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -194,7 +196,8 @@ class RealFederation(App):
 
     def start_node(self, number: int) -> None:
         command = self.documented(f"fallow flower node keys/node-0{number}")
-        self.lasting[command] = self.start(f"{command} --superlink 127.0.0.1:{self.port}", f"node-{number}")
+        warm = " --warm" if number == self.warm else ""
+        self.lasting[command] = self.start(f"{command}{warm} --superlink 127.0.0.1:{self.port}", f"node-{number}")
 
     def kill_node(self, number: int) -> None:
         """Kills a SuperNode with all that belongs to it, but not who watches over it."""
@@ -210,6 +213,12 @@ class RealFederation(App):
         command = self.documented("flwr run . loopback").removeprefix("flwr ").replace("--stream", "")
         command = command.replace("min-nodes=3", f"min-nodes=3 patience=300.0 directory='{directory}'")
         return str(self.flwr(command)["run-id"])
+
+    def answered_warm(self) -> int:
+        """Returns the ticks of a processor that the children of the warm process took; 0 before it had any."""
+        pids = marked(self.mark, "fallow.flower.node.warm")
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+        return sum(int(one[13]) + int(one[14]) for one in fields)
 
     def hold(self, *nodes: int) -> None:
         """Holds nodes in their next training."""

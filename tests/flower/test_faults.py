@@ -10,6 +10,7 @@ import pytest
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 
 from fallow.errors import CheckpointError, RunDirectoryError
+from fallow.flower import experiment_client
 from fallow.flower.experiment import Scorer, experiment_strategy
 from fallow.flower.wire.records import FIELDS, UPDATE
 from tests.flower.federations import FIRST_NODE, Fault, Wire, federate, killed_in_training, small, weights
@@ -368,6 +369,7 @@ def test_a_node_that_lost_its_model_is_sent_it_again(tmp_path: Path) -> None:
             for path in (tmp_path / "nodes").rglob(name):
                 if path.parent.name == f"client-00000{CLIENT}":
                     path.unlink()
+        wire.app = experiment_client(experiment, directory=tmp_path / "nodes")  # nothing is at hand any more
         return wire.honest(message)
 
     grid.fail("query", 1, CLIENT, forgetful)

@@ -103,6 +103,7 @@ def test_a_round_goes_on_without_a_node_that_is_killed_and_the_node_comes_back(f
     assert [first[name] for name in ("answered", "orders", "silent", "updates", "late")] == ["3", "3", "1", "4", "0"]
     # What it was at when it was killed, it has done again, and delivered late.
     assert [second[name] for name in ("answered", "orders", "silent", "updates", "late")] == ["3", "3", "0", "8", "2"]
+    federation.wait(lambda: federation.answered_warm() > 0, "a message that the warm process answered")
 
 
 def test_an_unregistered_key_is_refused(federation: RealFederation, tmp_path: Path) -> None:

@@ -220,6 +220,34 @@ def test_one_class_of_devices_that_can_train_is_enough(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == ""
 
 
+@dataclass(frozen=True)
+class Meanless:
+    """Harvests one unit in every slot, and fails to say its mean."""
+
+    def prepare(self, seed, clients, slots_per_epoch):
+        return lambda _epoch: np.ones((slots_per_epoch, clients), dtype=np.int64)
+
+    def mean(self, clients):
+        raise ZeroDivisionError
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A lamp that is always on, and begins never again: it has no mean."""
+
+    def at(self, _time):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    "energy", [{"model": Meanless()}, {"model": "signal", "of": f"{__name__}:Lamp"}], ids=["fails", "has none"]
+)
+def test_a_mean_that_can_not_be_had_stops_no_run(energy: dict, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"clients": 2, "epochs": 2, "slot_seconds": 1.0, "unit_joules": 1.0, "policy": "fedavg"}
+    assert fallow.run(Experiment(**settings, energy=energy)).finished
+    assert capsys.readouterr().err == ""
+
+
 def test_nobody_trained_because_nobody_was_selected() -> None:
     settings = {"clients": 2, "epochs": 3, "energy": {"p": 1.0}, "policy": f"{__name__}:Nobody"}
     run = fallow.run(Experiment.parse(settings), progress=False)

@@ -1,7 +1,16 @@
 """The aggregation rules and staleness weights by name. A new one is one file (or class) and one line in its table."""
 
 from fallow.aggregation.absent import All
-from fallow.aggregation.base import Aggregation, AnyAggregation, Resizing, Update, UpdateError, Weighed, aggregate
+from fallow.aggregation.base import (
+    Aggregation,
+    AnyAggregation,
+    Resizing,
+    Update,
+    UpdateError,
+    Weighed,
+    aggregate,
+    first_memory,
+)
 from fallow.aggregation.buffered import Buffered
 from fallow.aggregation.fedasync import FedAsync
 from fallow.aggregation.fedbuff import FedBuff
@@ -10,7 +19,7 @@ from fallow.aggregation.fedvarp import FedVarp
 from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
-from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial, Staleness
+from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial, Staleness, discount_of
 
 AGGREGATIONS: dict[str, type] = {
     "received": Received,
@@ -55,4 +64,6 @@ __all__ = [
     "UpdateError",
     "Weighed",
     "aggregate",
+    "discount_of",
+    "first_memory",
 ]

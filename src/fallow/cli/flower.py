@@ -18,6 +18,7 @@ from fallow.cli.screen import console, errors
 from fallow.errors import ConfigError
 from fallow.experiment.settings import override
 from fallow.flower.deploy.supervisor import supervise
+from fallow.flower.node.warm import with_warm_program
 
 flower_app = typer.Typer(help="Begin a Flower app, make its keys, and keep its nodes running.", no_args_is_help=True)
 
@@ -98,6 +99,9 @@ def node(
             metavar="KEY=VALUE", help="More of its node config, for your own app; may be repeated.", show_default=False
         ),
     ] = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Keep a process in memory that has everything loaded and answers at once.")
+    ] = False,
 ) -> None:
     """Keep a SuperNode running: start it again when it dies or is refused, until Ctrl-C."""
     authority = ca or key.with_name("ca.crt")
@@ -125,6 +129,8 @@ def node(
     node_config.write_text(tomli_w.dumps(settings), encoding="utf-8")
     # Each node has a Flower home of its own: two that install an app into one at once disturb each other.
     environment = QUIET | os.environ | {"PATH": programs, "FLWR_HOME": str(home / "flower")}
+    if warm:
+        environment |= {"PATH": with_warm_program(home, programs)}
 
     def command() -> list[str]:
         return [

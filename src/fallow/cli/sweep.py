@@ -17,6 +17,7 @@ from fallow.cli.screen import Json, console, errors, print_json, share_columns, 
 from fallow.errors import ConfigError
 from fallow.runs.progress import tell
 from fallow.study.grid import POLICIES
+from fallow.study.overview import explain_ages
 from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
 from fallow.study.sweep import study_runs
@@ -210,6 +211,8 @@ def _carry_out(
         if result.rows and not (as_json or latex):
             for table in _tables(study, target):
                 console.print(table)
+            if not_comparable := explain_ages(study.members):
+                console.print(not_comparable, highlight=False, markup=False)
         say_finished(result)
     if latex and result.rows:
         typer.echo(study.to_latex(target=target))

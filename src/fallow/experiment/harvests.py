@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.energy import Averaged, Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
+from fallow.energy import Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
 from fallow.energy.devices.harvests import harvest_of_classes
 from fallow.energy.fractions import means_of
 from fallow.energy.groups import group_seed, group_sizes
 from fallow.energy.harvest import settled
+from fallow.errors import EnergyError, FallowError
+from fallow.plugins.calls import blamed
 
 if TYPE_CHECKING:
     from fallow.experiment.experiment import Experiment
@@ -71,23 +73,22 @@ def forecast_of(experiment: "Experiment") -> EpochForecast:
 
 
 def mean_harvest_of(experiment: "Experiment") -> NDArray[np.float64] | None:
-    """Returns the mean units a slot of each client, shape (N,), float64; None where an energy model does not know it.
+    """Returns the mean units a slot of each client, shape (N,), float64; None where an energy model can't say it.
 
     Args:
-        experiment: What is run.
-
-    Raises:
-        FallowError: An energy model can't be used as it is.
+        experiment: What is run. A run needs no mean, so one that a model fails to give is no error here.
     """
     sizes = group_sizes([device.share for device in experiment.device], experiment.clients)
     groups = list(enumerate(sizes)) if sizes else [(None, experiment.clients)]
     means = []
     for place, size in groups:
         energy = energy_of(experiment, place)
-        model = settled(energy.parts["model"], scale=experiment.scale, correlation=0.0, mean=energy.mean)
-        if not isinstance(model, Averaged):
+        try:
+            with blamed(f"The energy model '{energy.model}'", "mean", error=EnergyError):
+                model = settled(energy.parts["model"], scale=experiment.scale, correlation=0.0, mean=energy.mean)
+                means.append(means_of(model, size))
+        except FallowError:
             return None
-        means.append(means_of(model, size))
     return np.concatenate(means)
 
 
@@ -120,13 +121,14 @@ def _through_the_door(
     prepare: Callable[..., Prepared], experiment: "Experiment", place: int | None, seed: int, clients: int
 ) -> Prepared:
     energy = energy_of(experiment, place)
-    return prepare(
-        energy.parts["model"],
-        seed=seed,
-        clients=clients,
-        slots_per_epoch=experiment.slots_per_epoch,
-        scale=experiment.scale,
-        correlation=energy.correlation,
-        mean=energy.mean,
-        weather=experiment.seed,  # one sky for all, whatever the seed of a class
-    )
+    with blamed(f"The energy model '{energy.model}'", "its preparation", error=EnergyError):
+        return prepare(
+            energy.parts["model"],
+            seed=seed,
+            clients=clients,
+            slots_per_epoch=experiment.slots_per_epoch,
+            scale=experiment.scale,
+            correlation=energy.correlation,
+            mean=energy.mean,
+            weather=experiment.seed,  # one sky for all, whatever the seed of a class
+        )

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import Update, aggregate
+from fallow.aggregation import Update, aggregate, discount_of, first_memory
 from fallow.errors import DivergenceError
 from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
+from fallow.learning.distances import distances, parameter_distances
 from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
-from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
+from fallow.learning.probe import Probed, first_moments, probe, probe_batches
 from fallow.learning.start_models import StartModels
 from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
@@ -67,7 +68,7 @@ class Learner:
         labels = task.train.labels.cpu().numpy()
         self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
         self.data_sizes = task.data_sizes
-        self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
+        self.aggregation_state: Any = first_memory(task.aggregation, self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
         self._clock = Clock()
         self.seconds = self._clock.seconds
@@ -168,7 +169,7 @@ class Learner:
             staleness: How many epochs ago its training started.
         """
         trained, start = self.held.pop(client), self.starts.take(client)
-        if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
+        if trained.diverged_at is not None or discount_of(self.task.staleness, staleness) == 0:
             return None
         return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
 

@@ -13,6 +13,8 @@ from fallow.policies.base import (
     Starter,
     Weigher,
     checked_mask,
+    checked_selection,
+    most_selected,
     needs_of,
 )
 from fallow.policies.battery_weighted import BatteryWeighted
@@ -87,6 +89,8 @@ __all__ = [
     "VAoIParameters",
     "Weigher",
     "checked_mask",
+    "checked_selection",
     "importances",
+    "most_selected",
     "needs_of",
 ]

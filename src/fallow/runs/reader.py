@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
 from fallow.runs.layout import CONFIG, EPOCHS, MODEL, SUMMARY, is_finished, parse_settings
+from fallow.storage.files import read_plain
 
 COLUMNS = ("epoch", "harvested", "overflow", "stored", "energy_total", "starts", "uploads")
 """Columns that every version of Fallow has written to epochs.csv."""
@@ -149,7 +150,7 @@ def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
         why = "it learnt nothing (learning.mode = 'none')" if is_finished(directory) else "it is not finished"
         raise RunDirectoryError(f"The run in {directory} has no model: {why}.")
     try:
-        return load(path.read_bytes())
+        return load(read_plain(path))
     except (OSError, SafetensorError) as error:
         raise unreadable(path, error) from error
 
@@ -179,7 +180,7 @@ def unreadable(path: Path, error: Exception) -> RunDirectoryError:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_plain(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from error
 

@@ -17,6 +17,7 @@ from fallow.runs.reader import (
     read_typed_epochs,
     unreadable,
 )
+from fallow.storage.files import check_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,6 +108,7 @@ def _read_parquet(path: Path) -> "pa.Table":
     import pyarrow.parquet as pq
 
     try:
+        check_plain(path)
         with path.open("rb") as file:
             return pq.read_table(file)
     except (OSError, ValueError, pa.ArrowException) as error:

@@ -32,14 +32,11 @@ from fallow.runs.layout import (
     ROWS,
     SCORE_PARTS,
     SUMMARY,
-    check_free,
-    check_links,
     check_place,
-    clear,
     has_checkpoint,
     is_finished,
-    tidy,
 )
+from fallow.runs.ownership import check_free, check_links, clear, tidy
 from fallow.runs.parts import count_parts, cut_parts
 from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json

@@ -1,11 +1,13 @@
 """What is learnt in an epoch: train what started, aggregate what arrived (Alg. 1, lines 7, 18 and 20-21)."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fallow.experiment import Experiment
+from fallow.plugins.calls import blamed, is_ours
 from fallow.policies import Mask
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch
@@ -44,6 +46,24 @@ def learn(
     """
     if learner is None:
         return Learnt(lived.delivered)
+    with blame_model(experiment, epoch):
+        return _learn(learner, lived, epoch, policy, experiment)
+
+
+def blame_model(experiment: Experiment, epoch: int | None = None) -> AbstractContextManager[None]:
+    """Returns a context in which what a network that is not Fallow's raises becomes a sentence.
+
+    Args:
+        experiment: Names the model.
+        epoch: t; None before the first.
+    """
+    if is_ours(experiment.build("model")):
+        return nullcontext()
+    when = "building its network" if epoch is None else f"its network, epoch {epoch}"
+    return blamed(f"The model '{experiment.model.name}'", when)
+
+
+def _learn(learner: "Learner", lived: LivedEpoch, epoch: int, policy: AskedPolicy, experiment: Experiment) -> Learnt:
     train_loss = learner.train([(event.slot, event.clients) for event in lived.events if event.kind == "start"], epoch)
     used = []
     dropped: dict[int, list[int]] = {}

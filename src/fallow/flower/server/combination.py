@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate
+from fallow.aggregation import AnyAggregation, Staleness, Update, aggregate, discount_of
 from fallow.flower.server.federation import Federation, Row
 from fallow.flower.wire.arrays import named
 from fallow.flower.wire.messages import Outcome
@@ -32,7 +32,7 @@ def combine(
         staleness: How much an update's weight shrinks with its age; one that is too old is not used.
         average: The share of the running mean that each round keeps.
     """
-    used = [update for update in updates if staleness.discount(update.staleness) > 0]
+    used = [update for update in updates if discount_of(staleness, update.staleness) > 0]
     if used:
         counts = importances(policy, federation.policy_state, federation.age.size)
         used = [replace(update, importance=float(counts[update.client])) for update in used]

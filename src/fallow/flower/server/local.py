@@ -10,6 +10,8 @@ from flwr.serverapp import Grid
 from flwr.supercore.run import Run
 from flwr.supercore.task_identity import TaskIdentity
 
+from fallow.flower.node.client import NodeApp
+
 SERVER = 1
 """The node id of the server, as in Flower."""
 
@@ -54,15 +56,16 @@ class LocalGrid(Grid):
         Args:
             messages: To nodes of this grid.
         """
-        ids = []
-        for message in messages:
-            identifier = uuid4().hex
-            message.metadata.__dict__["_message_id"] = identifier
-            ids.append(identifier)
+        sent = list(messages)
+        for message in sent:
+            message.metadata.__dict__["_message_id"] = uuid4().hex
+        if isinstance(self.app, NodeApp) and self.app.household is not None:
+            self.app.household.foresee(sent, [self._context(message) for message in sent])
+        for message in sent:
             reply = self.deliver(message)
             if reply is not None:
-                self._replies[identifier] = reply
-        return ids
+                self._replies[message.metadata.message_id] = reply
+        return [message.metadata.message_id for message in sent]
 
     def deliver(self, message: Message) -> Message | None:
         """Delivers a message and returns the reply; None from a node that never answers.
@@ -70,15 +73,18 @@ class LocalGrid(Grid):
         Args:
             message: To a node of this grid.
         """
-        node = message.metadata.dst_node_id
-        context = Context(
-            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
-        )
         try:
-            return self.app(message, context)
+            return self.app(message, self._context(message))
         except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
             reason = f"{type(error).__name__}: {error}"
             return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
+
+    def _context(self, message: Message) -> Context:
+        """Returns the context of the node that a message goes to."""
+        node = message.metadata.dst_node_id
+        return Context(
+            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
+        )
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
         """Returns the replies that are there, each once.

@@ -25,6 +25,7 @@ from fallow.flower.server.federation import Federation, FederationDirectory, Row
 from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
+from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import from_array_record, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
@@ -59,6 +60,7 @@ class FallowStrategy(Strategy):
         patience: float = 60.0,
         reply_seconds: float = 3600.0,
         query_seconds: float = 300.0,
+        trackers: RoundTrackers | None = None,
     ) -> None:
         """Sets the rules of the federation.
 
@@ -75,6 +77,7 @@ class FallowStrategy(Strategy):
             patience: Seconds that it waits; then it goes on with those who are there.
             reply_seconds: How long the outcome of an order is waited for; also the life of a message.
             query_seconds: How long the answer to a query is waited for, which is a forward pass at most.
+            trackers: Who is told of the rounds; nobody by default. They need a directory.
 
         Raises:
             ConfigError: `average` is no share below 1.
@@ -86,6 +89,7 @@ class FallowStrategy(Strategy):
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
+        self.trackers = trackers or RoundTrackers()
         self.federation: Federation | None = None
         self._kept: FederationDirectory | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
@@ -130,6 +134,7 @@ class FallowStrategy(Strategy):
         self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int, evaluate_fn: EvaluateFunction | None
     ) -> Result:
         federation = self._open(initial_arrays)
+        self.trackers.begin(self.directory, federation.rounds)
         self.summary()
         result = Result(arrays=to_array_record(federation.handed_out))
         if federation.epoch == 0 and evaluate_fn:
@@ -144,8 +149,10 @@ class FallowStrategy(Strategy):
                 self._score(evaluate_fn, number, result)
             federation.rounds.append(self._row)
             federation.epoch += 1
+            self.trackers.log(self._row)
             self._save()
             log(INFO, "\t%s", ", ".join(f"{key} {value}" for key, value in self._row.items()))
+        self.trackers.end(federation.rounds)
         return result
 
     def configure_train(
