@@ -71,7 +71,7 @@ def test_an_unfinished_run_is_left_to_its_version(before: Path) -> None:
     with pytest.raises(CheckpointError) as caught:
         fallow.resume(directory, progress=False)
     assert str(caught.value) == (
-        f"{directory / 'checkpoint.fallow'} has the checkpoint format 1 and this version of Fallow reads format 4; "
+        f"{directory / 'checkpoint.fallow'} has the checkpoint format 1 and this version of Fallow reads format 5; "
         "resume the run with the version that began it."
     )
     assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == files

@@ -53,8 +53,8 @@ def test_a_cut_checkpoint_is_detected(path: Path, length: int) -> None:
 
 
 def test_another_format_is_refused_by_its_number(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"checkpoint 4 ", b"checkpoint 1 ", 1))
-    with pytest.raises(CheckpointError, match=r"has the checkpoint format 1 and this version of Fallow reads format 4"):
+    path.write_bytes(path.read_bytes().replace(b"checkpoint 5 ", b"checkpoint 1 ", 1))
+    with pytest.raises(CheckpointError, match=r"has the checkpoint format 1 and this version of Fallow reads format 5"):
         read_checkpoint(path)
 
 
