@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import fallow
@@ -19,7 +18,6 @@ from fallow.runs import origins, writer
 from fallow.runs.layout import is_finished
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
-from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 from tests.cli.runner import invoke
 
 SETTINGS = {"clients": 6, "epochs": 8, "policy": {"k": 2}, "energy": {"p": 0.5}, "output": {"checkpoint_every": 3}}
@@ -218,39 +216,3 @@ def test_a_policy_whose_code_changed_is_refused(tmp_path: Path, monkeypatch: pyt
     module.write_text("from fallow.policies import FedAvg as Mine\n")
     with pytest.raises(RunDirectoryError, match="mine_of_before:Mine was changed"):
         fallow.resume(cut, progress=False)
-
-
-FORGERIES: dict[str, Callable[[dict, dict], object]] = {
-    "no notes of the run": lambda arrays, notes: notes.pop("run"),
-    "no state": lambda arrays, notes: notes.pop("state"),
-    "a state that is a list": lambda arrays, notes: notes.update(state=[1, 2]),
-    "an epoch in words": lambda arrays, notes: notes["state"].update(epoch="three"),
-    "an epoch that is never": lambda arrays, notes: notes["state"].update(epoch=10**9),
-    "an epoch before the first": lambda arrays, notes: notes["state"].update(epoch=-1),
-    "tables in words": lambda arrays, notes: notes["run"].update(tables="all of them"),
-    "a table elsewhere": lambda arrays, notes: notes["run"]["tables"].__setitem__(
-        0, ["../x.csv", {"size": 0, "sha256": ""}]
-    ),
-    "a part elsewhere": lambda arrays, notes: notes["run"]["parts"][0][1].append(["../../x.parquet", "0"]),
-    "no origins": lambda arrays, notes: notes["run"].update(origins=3),
-    "totals of text": lambda arrays, notes: notes["run"]["totals"].update(mean_age_selected="old"),
-    "rows that are none": lambda arrays, notes: notes.update({"row files": {"../../secret": "0" * 64}}),
-    "an array gone": lambda arrays, notes: arrays.pop("world.battery"),
-    "an array too short": lambda arrays, notes: arrays.update({"world.battery": np.zeros(2, dtype=np.int32)}),
-    "an array of other numbers": lambda arrays, notes: arrays.update({"age_selected": np.zeros(6, dtype=np.float64)}),
-    "an array of two axes": lambda arrays, notes: arrays.update({"delivered": np.zeros((6, 6), dtype=np.bool_)}),
-    "an array named by a list": lambda arrays, notes: notes["state"]["world"].update(battery=[]),
-}
-
-
-@pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_checkpoint_is_one_sentence(name: str, cut: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arrays, notes = read_checkpoint(cut / "checkpoint.fallow")
-    FORGERIES[name](arrays, notes)
-    write_checkpoint(cut / "checkpoint.fallow", arrays, notes)
-    before = contents(cut)
-    monkeypatch.setattr(Engine, "step", no_epoch)
-    with pytest.raises(FallowError) as caught:
-        fallow.resume(cut, progress=False)
-    assert "\n" not in str(caught.value)
-    assert contents(cut) == before

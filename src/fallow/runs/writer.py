@@ -41,6 +41,7 @@ from fallow.runs.tables import Tables
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
+from fallow.simulation.run_state import check_fits
 from fallow.state import pack, unpack
 from fallow.storage.checkpoints import CheckpointFile
 from fallow.storage.checksums import digest, write_list
@@ -160,6 +161,7 @@ class OpenRun:
         try:
             notes = unpack(RunNotes, {}, packed.get("run"))
             state = self.engine.unpack(arrays, packed.get("state"))
+            check_fits(state, self.engine.state, self.engine.experiment.epochs)
         except StateError as error:
             raise CheckpointError(f"{self.directory / CHECKPOINT} does not fit this run: {error}") from error
         self._config = (self.directory / CONFIG).read_bytes()
