@@ -165,7 +165,7 @@ def said(act: Callable[[], object]) -> str | None:
         act()
     except FallowError as error:
         words = str(error)
-        if "\n" in words or not words.rstrip().endswith("."):
+        if "\n" in words or not words.endswith((".", "?")):
             raise AssertionError(f"not one sentence: {words!r}") from error
         return words
     return None

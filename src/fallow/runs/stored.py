@@ -80,8 +80,12 @@ class StoredRun:
             return _read_parquet(self.directory / name)
         import pyarrow as pa
 
-        parts = [_read_parquet(path) for path in sorted((self.directory / folder).glob("*.parquet"))]
-        return pa.concat_tables([schema.empty_table(), *parts])
+        tables = [schema.empty_table()]
+        for path in sorted((self.directory / folder).glob("*.parquet")):
+            tables.append(_read_parquet(path))
+            if not tables[-1].schema.equals(schema):
+                raise unreadable(path, ValueError("it has other columns than the table that it is a part of"))
+        return pa.concat_tables(tables)
 
     def network(self) -> "Network":
         """Returns the network of the config with the weights of the run's end.
