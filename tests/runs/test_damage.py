@@ -216,3 +216,27 @@ def test_a_policy_whose_code_changed_is_refused(tmp_path: Path, monkeypatch: pyt
     module.write_text("from fallow.policies import FedAvg as Mine\n")
     with pytest.raises(RunDirectoryError, match="mine_of_before:Mine was changed"):
         fallow.resume(cut, progress=False)
+
+
+def test_the_files_that_a_config_names_are_its_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.npz", "vaoi"):  # the second is what the policy is called, and no path
+        Path(name).write_bytes(b"numbers")
+    engine = Engine(Experiment.parse(SETTINGS | {"data": {"name": "npz:mine.npz"}}))
+    assert list(origins.find_origin(engine).inputs) == ["mine.npz"]
+
+
+@pytest.mark.parametrize("name", ["epochs.csv", "checkpoint.fallow", "config.toml", "events/000000000.parquet"])
+def test_a_pipe_in_place_of_a_file_is_one_sentence_and_nobody_waits(name: str, cut: Path) -> None:
+    (cut / name).unlink()
+    os.mkfifo(cut / name)
+    with pytest.raises(FallowError, match=r"is no file|missing|is no run directory"):
+        fallow.resume(cut, progress=False)
+
+
+def test_a_pipe_in_a_finished_run_is_damage(tmp_path: Path) -> None:
+    for name in ("epochs.csv", "checksums.txt", "summary.json"):
+        run = live(tmp_path / name, 8)
+        (run / name).unlink()
+        os.mkfifo(run / name)
+        assert [found.verdict for found in fallow.verify(run)] == ["damaged"]

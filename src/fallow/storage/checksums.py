@@ -57,6 +57,8 @@ class GrowingFile:
             CheckpointError: The file is missing or shorter, or something else stands there.
         """
         left = stamp.size
+        if self._path.exists() and not self._path.is_file():  # a pipe would be waited for
+            raise CheckpointError(f"{self._path} can't be read: it is no file; {AGAIN}.")
         try:
             with self._path.open("rb") as file:
                 while left > 0 and (block := file.read(min(left, 2**20))):
@@ -149,6 +151,8 @@ def read_list(path: Path) -> dict[str, str]:
         OSError: It can't be read.
         ValueError: It is not exactly what `write_list` would write.
     """
+    if not path.is_file():
+        raise ValueError("it is no file")
     content = path.read_bytes()
     sums = {name: sha256 for sha256, name in _LINE.findall(content.decode("utf-8", errors="replace"))}
     if not sums or _render(sums) != content:
