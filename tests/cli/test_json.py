@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 from fallow.cli import app
 from fallow.data import DATASETS
 from fallow.study import paper
-from fallow.study.claims import Claim
 from fallow.sweeps.execute import SweepResult
+from fallow.sweeps.grid import PlannedRun
 from tests.e2e.test_resume import begin
 from tests.reports.made_runs import make_up
 
@@ -125,17 +125,16 @@ def test_report_prints_what_it_wrote(tmp_path: Path) -> None:
 
 
 def test_paper_prints_the_claims(tmp_path: Path, monkeypatch) -> None:
-    def execute(*_: object, **__: object) -> SweepResult:
+    def execute(runs: list[PlannedRun], *_: object, **__: object) -> SweepResult:
+        make_up(runs[0].directory, epochs=12)
         return SweepResult(36, 36, [{}] * 36, {}, tmp_path / "table.csv", 1.0)
 
     monkeypatch.setattr(paper, "execute", execute)
-    monkeypatch.setattr(paper, "read_results", lambda _: {"a": "result"})
-    monkeypatch.setattr(paper, "draw_figures", lambda _, folder: [folder / "f1.png"])
-    monkeypatch.setattr(paper, "judge", lambda *_: [Claim("It rains.", "not decided", ["once"])])
-    monkeypatch.setattr(paper, "count_numbers", lambda _: (10, 1000))
     found, result = ask("paper", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
-    assert found["claims"] == [{"text": "It rains.", "verdict": "not decided", "evidence": ["once"]}]
-    assert found["figures"] == [str(tmp_path / "figures" / "f1.png")]
+    claims = {claim["text"]: claim for claim in found["claims"]["paper"]}
+    assert claims["VAoI uses less energy than FedAvg."]["verdict"] == "not decided"
+    assert claims["VAoI uses less energy than FedAvg."]["cells"] == []
+    assert str(tmp_path / "figures" / "paper" / "f1.png") in found["figures"]
     assert Path(found["page"]).read_text().startswith("# What holds of the paper's claims")
     assert "36 of 36 runs finished" in result.stderr
 

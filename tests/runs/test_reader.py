@@ -17,7 +17,7 @@ from fallow.cli import app
 from fallow.errors import RunDirectoryError
 from fallow.reports import write_report
 from fallow.runs.reader import read_epochs, read_settings, read_summary
-from fallow.study.results import read_results
+from fallow.study.outcomes import read_outcomes
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.table import finished_rows
 from tests.cli.runner import invoke
@@ -52,7 +52,7 @@ def test_reading_a_run_executes_nothing_of_what_its_config_names(trap: bool, for
     assert write_report([foreign], tmp_path / "report").runs == 1
     planned = PlannedRun({"data.alpha": 0.1, "energy.p": 0.5, "policy.name": "x", "seed": 0}, None, foreign)  # type: ignore[arg-type]
     assert finished_rows([planned])[0]["epochs"] == 4
-    assert len(read_results([planned])) == 1
+    assert len(read_outcomes(foreign.parent).runs) == 1
     assert "my_module" not in sys.modules
     assert not executed.exists()
 

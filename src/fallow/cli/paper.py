@@ -2,24 +2,48 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from fallow.cli.readings import carry_out_readings, print_readings
 from fallow.cli.screen import Json, console, print_json, words_aside
 from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
+from fallow.errors import ConfigError
 from fallow.experiment.settings import override
-from fallow.study.grid import SCALES, Scale
-from fallow.study.paper import plan_paper, run_paper
+from fallow.study import kept as tables
+from fallow.study.grid import ALPHAS, HARVESTS, RULES, SCALES, Scale
+from fallow.study.paper import Shown, paper_from, plan_paper, run_paper
+from fallow.study.readings.run import readings_from
+from fallow.study.readings.spent import TABLE as READINGS_TABLE
 from fallow.sweeps.progress import OnScreen
+
+Value = TypeVar("Value", str, float)
 
 
 def paper(
     scale: Annotated[str, typer.Option(help="smoke: minutes, to see it work; half: half the channels; full.")] = "full",
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of each cell, from 0.")] = 3,
+    alpha: Annotated[
+        list[float] | None, typer.Option(help="Only cells with this α; may be repeated.", show_default=False)
+    ] = None,
+    p: Annotated[
+        list[float] | None, typer.Option("--p", help="Only cells with this p_bc; may be repeated.", show_default=False)
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(help=f"How updates are combined: {', '.join(RULES)}; may be repeated.", show_default="paper"),
+    ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also rerun one cell under other readings of the paper.")
     ] = False,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Instead: energy and age under every reading, without learning.")
+    ] = False,
+    kept: Annotated[
+        Path | None,
+        typer.Option("--from", help="Run nothing; draw from a folder of tables that were kept.", show_default=False),
+    ] = None,
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the study; one that is there goes on.")] = Path("runs/paper"),
     workers: Workers = 0,
@@ -27,23 +51,74 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
-    planned = plan_paper(_checked(scale), seeds, out, _settings(setting or []), sensitivity=sensitivity)
+    settings = _settings(setting or [])
+    if kept is not None:
+        _draw(kept, out, as_json=as_json)
+        return
+    if readings:
+        carry_out_readings(seeds, settings, out, workers, dry_run=dry_run, as_json=as_json)
+        return
+    planned = plan_paper(
+        _checked(scale),
+        seeds,
+        out,
+        settings,
+        rules=_known("--rule", rule, list(RULES)) or ["paper"],
+        alphas=_known("--alpha", alpha, ALPHAS) or ALPHAS,
+        harvests=_known("--p", p, HARVESTS) or HARVESTS,
+        sensitivity=sensitivity,
+    )
     if dry_run:
         show_forecast(planned.runs, workers, as_json=as_json)
         return
     with words_aside(as_json), stopping():
-        found = run_paper(planned, workers, OnScreen())
-        say_finished(found.sweep)
-    if found.page is None:
-        exit_after(found.sweep)
-    elif as_json:
-        claims = [asdict(claim) for claim in found.claims]
-        print_json({"page": str(found.page), "figures": [str(path) for path in found.figures], "claims": claims})
-    else:
-        for claim in found.claims:
-            console.print(f"{claim.verdict:14} {claim.text}", highlight=False, markup=False)
-        console.print(f"The claims, with figures, are in {found.page}", highlight=False, markup=False)
-    exit_after(found.sweep)
+        sweep, shown = run_paper(planned, workers, OnScreen())
+        say_finished(sweep)
+    if shown is not None:
+        _print(shown, as_json=as_json)
+    exit_after(sweep)
+
+
+def _draw(kept: Path, out: Path, *, as_json: bool) -> None:
+    """Draws what a folder of tables holds, and prints what it says."""
+    if kept.resolve() == out.resolve():
+        raise ConfigError(f"{out} holds the tables; choose another folder for what is drawn (--out).")
+    there = [name for name in (tables.RUNS, READINGS_TABLE) if (kept / name).exists()]
+    if not there:
+        raise ConfigError(f"{kept} holds neither {tables.RUNS} nor {READINGS_TABLE}, the tables of a study.")
+    if as_json and len(there) > 1:
+        raise ConfigError(f"{kept} holds two studies, and --json prints one document; leave it out.")
+    if tables.RUNS in there:
+        _print(paper_from(kept, out), as_json=as_json)
+    if READINGS_TABLE in there:
+        print_readings(readings_from(kept, out), as_json=as_json)
+
+
+def _print(shown: Shown, *, as_json: bool) -> None:
+    judgement = shown.judgement
+    if as_json:
+        claims = {
+            rule: [
+                asdict(claim) | {"cells": [{"alpha": a, "p": p, "verdict": v} for (a, p), v in claim.cells.items()]}
+                for claim in own
+            ]
+            for rule, own in judgement.claims.items()
+        }
+        figures = [str(path) for path in shown.figures]
+        print_json({"page": str(shown.page), "figures": figures, "claims": claims})
+        return
+    for rule, claims_of_rule in judgement.claims.items():
+        console.print(f"{RULES[rule].title.capitalize()}:", highlight=False, markup=False)
+        for claim in claims_of_rule:
+            console.print(f"  {claim.verdict:14} {claim.text}", highlight=False, markup=False)
+    console.print(f"The claims, with figures, are in {shown.page}", highlight=False, markup=False)
+
+
+def _known(name: str, given: list[Value] | None, known: list[Value]) -> list[Value]:
+    for one in given or ():
+        if one not in known:
+            raise ConfigError(f"{name} {one} is not one of the study's: {', '.join(map(str, known))}.")
+    return list(dict.fromkeys(given or ()))
 
 
 def _checked(scale: str) -> Scale:

@@ -1,191 +1,131 @@
-"""The paper's claims, one by one, with our figures and what they decide. Differences are paired over common seeds."""
+"""The paper's claims as differences that it says are above zero, paired over common seeds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import numpy as np
+from math import isfinite
 
 from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
-from fallow.study.intervals import Interval, Verdict, all_positive, interval, paired
-from fallow.study.results import Cell, Results, Series, seeds_of
-
-PAPER_SAVING = 0.37
-SMALL = 0.01
-"""A share of the energy below which α does not change it."""
+from fallow.study.outcomes import TARGET, Cell, Outcome, Results, seeds_of
 
 OTHERS = [policy for policy in POLICIES if policy != "vaoi"]
+CELLS: list[Cell] = [(alpha, p) for alpha in ALPHAS for p in HARVESTS]
+SCARCE: list[Cell] = [(0.1, 0.01), (0.1, 0.1)]
+
+Measure = Callable[[Outcome], float]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim and its evidence.
+class Comparison:
+    """A difference that a claim says is above zero.
+
+    Attributes:
+        cell: Where.
+        words: What is subtracted from what.
+        values: The difference in each seed.
+    """
+
+    cell: Cell
+    words: str
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the paper says, before it is decided.
 
     Attributes:
         text: What the paper says.
-        verdict: What our runs decide.
-        evidence: Lines of figures.
+        comparisons: Those that were run.
+        complete: Whether every comparison it speaks of was run, and could be made.
+        notes: Why some could not be made.
     """
 
     text: str
-    verdict: Verdict
-    evidence: list[str] = field(default_factory=list)
+    comparisons: list[Comparison]
+    complete: bool
+    notes: list[str] = field(default_factory=list)
 
 
-def judge(results: Results, features: int, parameters: int) -> list[Claim]:
-    """Returns every claim with its verdict.
+def questions(results: Results) -> list[Question]:
+    """Returns the claims that some differences are above zero.
 
     Args:
-        results: The finished runs.
-        features: Numbers in a feature, F.
-        parameters: Numbers in a model, P.
+        results: The finished runs under one rule.
     """
+    target = f"VAoI needs the least energy to come to an F1 of {TARGET:g} (data skewed, energy scarce)."
     return [
-        best_f1(results),
-        lowest_age(results),
-        energy_ignores_alpha(results),
-        gap_grows_with_harvest(results),
-        vaoi_saves(results),
-        saving_is_37_percent(results),
-        odd_uses_slightly_less(results),
-        Claim(
-            "The feature distance needs one forward pass; the distance between parameters needs the whole model.",
-            "holds",
-            [f"a client keeps {features:,} numbers for the one and {parameters:,} for the other"],
+        _against_others(
+            results,
+            "F1 of VAoI is the best of the four where data is skewed (α = 0.1) and energy scarce (p_bc = 0.01, 0.1).",
+            SCARCE,
+            lambda run: run.late_f1,
         ),
+        _against_others(results, target, SCARCE, lambda run: -run.energy_to_target, "units that {other} needs more"),
+        _against_others(
+            results,
+            "VAoI keeps the lowest average version age (an update received resets it).",
+            CELLS,
+            lambda run: -run.age_delivered,
+        ),
+        _against_others(
+            results,
+            "VAoI keeps the lowest average version age (being selected resets it).",
+            CELLS,
+            lambda run: -run.age_selected,
+        ),
+        _gap_grows_with_harvest(results),
+        _compare(results, "VAoI uses less energy than FedAvg.", _energy_pairs("fedavg", "vaoi")),
+        _compare(results, "FedBacys-Odd uses slightly less energy than VAoI.", _energy_pairs("vaoi", "fedbacys-odd")),
     ]
 
 
-def difference(
-    results: Results, cell: Cell, one: str, other: str, measure: Callable[[Series], float]
-) -> Interval | None:
-    """Returns the difference of two policies in a cell over the seeds that both have; None if there are none.
-
-    Args:
-        results: All finished runs.
-        cell: Where to compare.
-        one: A policy.
-        other: The policy that is subtracted.
-        measure: Returns the number of a run that is compared.
-    """
-    ones, others = (
-        {seed: measure(results[cell, policy, seed]) for seed in seeds_of(results, cell, policy)}
-        for policy in (one, other)
-    )
-    found = paired(ones, others)
-    return found if found.count else None
-
-
-def best_f1(results: Results) -> Claim:
-    """Judges claim 1: VAoI is the best of the four where data is skewed and energy scarce."""
-    text = "F1 of VAoI is the best of the four where data is skewed (α = 0.1) and energy scarce (p_bc = 0.01, 0.1)."
-    return _against_others(results, text, [(0.1, 0.01), (0.1, 0.1)], Series.late_f1, sign=1)
-
-
-def lowest_age(results: Results) -> Claim:
-    """Judges claim 2: VAoI has the lowest average version age."""
-    text = "VAoI keeps the lowest average version age (here: an update received resets it)."
-    cells = [(alpha, p) for alpha in ALPHAS for p in HARVESTS]
-    return _against_others(results, text, cells, Series.age, sign=-1)
-
-
-def energy_ignores_alpha(results: Results) -> Claim:
-    """Judges claim 3: α does not change the energy used."""
-    evidence, largest, complete = [], 0.0, True
-    for policy in POLICIES:
-        for p in HARVESTS:
-            energy = [_mean_energy(results, (alpha, p), policy) for alpha in ALPHAS]
-            if None in energy:
-                complete = False
-                continue
-            values = np.array(energy, dtype=np.float64)
-            change = float((values.max() - values.min()) / values.max()) if values.max() else 0.0
-            largest = max(largest, change)
-            evidence.append(f"{NAMES[policy]}, p_bc = {p:g}: changes by {change:.1%} over α")
-    verdict: Verdict = "does not hold" if largest >= SMALL else "holds" if complete else "not decided"
-    return Claim("The heterogeneity α does not change the energy used.", verdict, evidence)
-
-
-def gap_grows_with_harvest(results: Results) -> Claim:
-    """Judges claim 3, second half: the differences between policies are largest at p_bc = 1."""
-    gaps: dict[float, float] = {}
-    for p in HARVESTS:
-        energy = [_mean_energy(results, (0.1, p), policy) for policy in POLICIES]
-        if None not in energy and max(e for e in energy if e is not None) > 0:
-            values = np.array(energy, dtype=np.float64)
-            gaps[p] = float((values.max() - values.min()) / values.max())
-    complete = len(gaps) == len(HARVESTS)
-    verdict: Verdict = (
-        "not decided" if not complete else "holds" if max(gaps, key=lambda p: gaps[p]) == 1.0 else "does not hold"
-    )
-    evidence = [f"p_bc = {p:g}: the thriftiest uses {gap:.0%} less than the greediest" for p, gap in gaps.items()]
-    return Claim("The differences in energy between policies are largest at p_bc = 1.", verdict, evidence)
-
-
-def vaoi_saves(results: Results) -> Claim:
-    """Judges claim 4: VAoI uses less energy than FedAvg."""
-    savings = {p: _saving(results, p) for p in HARVESTS}
-    evidence = [f"α = 0.1, p_bc = {p:g}: saves {s.mean:.1%} {_range(s)}" for p, s in savings.items() if s is not None]
-    found = [s for s in savings.values() if s is not None]
-    verdict = _decided(found, complete=len(found) == len(HARVESTS))
-    return Claim("VAoI uses less energy than FedAvg.", verdict, evidence)
-
-
-def saving_is_37_percent(results: Results) -> Claim:
-    """Judges claim 4, its figure: the largest saving is 37 %."""
-    found = [s for s in (_saving(results, p) for p in HARVESTS) if s is not None]
-    text = "The saving is up to 37 %."
-    if len(found) < len(HARVESTS):
-        return Claim(text, "not decided", ["not every cell has been run"])
-    best = max(found, key=lambda s: s.mean)
-    evidence = [f"the paper: up to 37 %; here: up to {best.mean:.0%} {_range(best)}"]
-    if best.count < 2:
-        return Claim(text, "not decided", evidence)
-    return Claim(text, "holds" if best.low <= PAPER_SAVING <= best.high else "does not hold", evidence)
-
-
-def odd_uses_slightly_less(results: Results) -> Claim:
-    """Judges claim 4, second half: FedBacys-Odd uses slightly less energy than VAoI."""
-    found = {p: difference(results, (0.1, p), "vaoi", "fedbacys-odd", Series.energy) for p in HARVESTS}
-    evidence = [f"p_bc = {p:g}: VAoI minus FedBacys-Odd, units: {one}" for p, one in found.items() if one is not None]
-    have = [one for one in found.values() if one is not None]
-    verdict = _decided(have, complete=len(have) == len(HARVESTS))
-    return Claim("FedBacys-Odd uses slightly less energy than VAoI.", verdict, evidence)
+def where(cell: Cell) -> str:
+    """Returns a cell in words."""
+    return f"α = {cell[0]:g}, p_bc = {cell[1]:g}"
 
 
 def _against_others(
-    results: Results, text: str, cells: list[Cell], measure: Callable[[Series], float], *, sign: int
-) -> Claim:
-    evidence, intervals, complete = [], [], True
-    for cell in cells:
-        for other in OTHERS:
-            one, two = ("vaoi", other) if sign > 0 else (other, "vaoi")
-            found = difference(results, cell, one, two, measure)
-            if found is None:
-                complete = False
-                continue
-            intervals.append(found)
-            evidence.append(f"α = {cell[0]:g}, p_bc = {cell[1]:g}: {NAMES[one]} minus {NAMES[two]}: {found}")
-    return Claim(text, _decided(intervals, complete=complete), evidence)
+    results: Results, text: str, cells: list[Cell], measure: Measure, words: str = "VAoI's lead over {other}"
+) -> Question:
+    pairs = [(cell, words.format(other=NAMES[other]), "vaoi", other, measure) for cell in cells for other in OTHERS]
+    return _compare(results, text, pairs)
 
 
-def _decided(intervals: list[Interval], *, complete: bool) -> Verdict:
-    """Decides a claim about many cells: one of them is enough to refute it, and only all of them can confirm it."""
-    verdict = all_positive(intervals)
-    return "not decided" if verdict == "holds" and not complete else verdict
+def _energy_pairs(one: str, two: str) -> list[tuple[Cell, str, str, str, Measure]]:
+    return [((0.1, p), f"{NAMES[one]} minus {NAMES[two]}, units", one, two, lambda run: run.energy) for p in HARVESTS]
 
 
-def _mean_energy(results: Results, cell: Cell, policy: str) -> float | None:
-    seeds = seeds_of(results, cell, policy)
-    return float(np.mean([results[cell, policy, seed].energy() for seed in seeds])) if seeds else None
+def _compare(results: Results, text: str, pairs: list[tuple[Cell, str, str, str, Measure]]) -> Question:
+    found, notes = [], []
+    for cell, words, one, two, measure in pairs:
+        values = [
+            measure(results[cell, one, seed]) - measure(results[cell, two, seed])
+            for seed in seeds_of(results, cell, one, two)
+        ]
+        if values and all(map(isfinite, values)):
+            found.append(Comparison(cell, words, values))
+        elif values:  # energy until a score that one of the two never came to
+            notes.append(f"{where(cell)}: {words}: not both came to it in every seed")
+    return Question(text, found, len(found) == len(pairs), notes)
 
 
-def _saving(results: Results, p: float) -> Interval | None:
-    cell = (0.1, p)
-    seeds = seeds_of(results, cell, "vaoi", "fedavg")
-    spent = [(results[cell, "vaoi", seed].energy(), results[cell, "fedavg", seed].energy()) for seed in seeds]
-    shares = [1 - vaoi / fedavg for vaoi, fedavg in spent if fedavg]
-    return interval(shares) if shares else None
+def _gap_grows_with_harvest(results: Results) -> Question:
+    gaps = {p: _gaps(results, (0.1, p)) for p in HARVESTS}
+    most = max(HARVESTS)
+    found = []
+    for p in HARVESTS:
+        common = gaps[p].keys() & gaps[most].keys()
+        if p != most and common:
+            values = [gaps[most][seed] - gaps[p][seed] for seed in sorted(common)]
+            found.append(Comparison((0.1, p), f"gap at p_bc = {most:g} minus gap at {p:g}, shares", values))
+    text = f"The differences in energy between policies are largest at p_bc = {most:g}."
+    return Question(text, found, complete=len(found) == len(HARVESTS) - 1)
 
 
-def _range(share: Interval) -> str:
-    return f"[{share.low:.1%}, {share.high:.1%}]" if share.count > 1 else "(one seed)"
+def _gaps(results: Results, cell: Cell) -> dict[int, float]:
+    """Returns by how much the thriftiest is below the greediest, as a share of the latter, by seed."""
+    gaps = {}
+    for seed in seeds_of(results, cell, *POLICIES):
+        energy = [results[cell, policy, seed].energy for policy in POLICIES]
+        gaps[seed] = 1 - min(energy) / max(energy) if max(energy) else 0.0
+    return gaps

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fallow.study.grid import ALPHAS, HARVESTS, NAMES, POLICIES
-from fallow.study.results import Cell, Results, seeds_of
+from fallow.study.outcomes import Band, Cell, Curves, Outcomes, Results, seeds_of
 
 COLOURS = {"vaoi": "#0072B2", "fedavg": "#D55E00", "fedbacys": "#009E73", "fedbacys-odd": "#CC79A7"}
 DASHES = {"vaoi": "-", "fedavg": "--", "fedbacys": "-.", "fedbacys-odd": ":"}
@@ -15,31 +15,30 @@ HATCHES = {"vaoi": None, "fedavg": "//", "fedbacys": "..", "fedbacys-odd": "xx"}
 """Colours that the colour-blind can tell apart, those of the report, and lines and bars that need no colour."""
 
 
-def draw_figures(results: Results, folder: Path) -> list[Path]:
+def draw_figures(outcomes: Outcomes, folder: Path) -> list[Path]:
     """Draws F1 and version age over epochs, and energy, and returns the files.
 
     Args:
-        results: All finished runs.
+        outcomes: Of all finished runs under one rule.
         folder: Where the files go.
     """
-    files = [
-        *_grid(results, "f1", "F1 score", folder / "f1"),
-        *_grid(results, "mean_age_delivered", "average version age, epochs", folder / "version-age"),
-        *_energy(results, folder / "energy"),
+    return [
+        *_grid(outcomes.curves, "f1", "F1 score", folder / "f1"),
+        *_grid(outcomes.curves, "age", "average version age, epochs", folder / "version-age"),
+        *_energy(outcomes.runs, folder / "energy"),
     ]
-    return files
 
 
-def _grid(results: Results, column: str, title: str, path: Path) -> list[Path]:
+def _grid(curves: Curves, what: str, title: str, path: Path) -> list[Path]:
     """A 3×3 grid: α from row to row, p_bc from column to column; a band over seeds."""
 
     def draw(plt: Any) -> Any:
-        figure, axes = plt.subplots(3, 3, figsize=(9, 7), sharex=True, sharey=column == "f1", squeeze=False)
+        figure, axes = plt.subplots(3, 3, figsize=(9, 7), sharex=True, sharey=what == "f1", squeeze=False)
         for row, alpha in enumerate(ALPHAS):
             for place, p in enumerate(HARVESTS):
                 axis = axes[row][place]
                 for policy in POLICIES:
-                    _line(axis, results, (alpha, p), policy, column)
+                    _line(axis, curves.get(((alpha, p), policy, what)), policy)
                 axis.set_title(f"α = {alpha:g}, p$_{{bc}}$ = {p:g}", fontsize=9)
                 axis.grid(alpha=0.25)
         figure.supxlabel("epoch")
@@ -51,21 +50,15 @@ def _grid(results: Results, column: str, title: str, path: Path) -> list[Path]:
         figure.tight_layout(rect=(0, 0, 1, 0.96))
         return figure
 
-    return _save(draw, path)
+    return save_figure(draw, path)
 
 
-def _line(axis: Any, results: Results, cell: Cell, policy: str, column: str) -> None:
-    seeds = seeds_of(results, cell, policy)
-    if not seeds:
+def _line(axis: Any, band: Band | None, policy: str) -> None:
+    if band is None:
         return
-    values = np.stack([results[cell, policy, seed].epochs[column] for seed in seeds])
-    measured = ~np.isnan(values).any(axis=0)
-    epochs, values = np.flatnonzero(measured) + 1, values[:, measured]
-    axis.plot(epochs, values.mean(axis=0), DASHES[policy], color=COLOURS[policy], label=NAMES[policy], linewidth=1.4)
-    if len(seeds) > 1:
-        axis.fill_between(
-            epochs, values.min(axis=0), values.max(axis=0), color=COLOURS[policy], alpha=0.15, linewidth=0
-        )
+    axis.plot(band.epochs, band.mean, DASHES[policy], color=COLOURS[policy], label=NAMES[policy], linewidth=1.4)
+    if band.seeds > 1:
+        axis.fill_between(band.epochs, band.low, band.high, color=COLOURS[policy], alpha=0.15, linewidth=0)
 
 
 def _energy(results: Results, path: Path) -> list[Path]:
@@ -94,17 +87,23 @@ def _energy(results: Results, path: Path) -> list[Path]:
         figure.tight_layout()
         return figure
 
-    return _save(draw, path)
+    return save_figure(draw, path)
 
 
 def _share(results: Results, cell: Cell, policy: str) -> float:
-    energy = {name: [results[cell, name, s].energy() for s in seeds_of(results, cell, name)] for name in POLICIES}
+    energy = {name: [results[cell, name, s].energy for s in seeds_of(results, cell, name)] for name in POLICIES}
     means = {name: float(np.mean(values)) for name, values in energy.items() if values}
     most = max(means.values(), default=0.0)
     return means[policy] / most if policy in means and most else 0.0
 
 
-def _save(draw: Callable[[Any], Any], path: Path) -> list[Path]:
+def save_figure(draw: Callable[[Any], Any], path: Path) -> list[Path]:
+    """Draws a figure and returns its two files, PDF and PNG.
+
+    Args:
+        draw: Returns the figure, given matplotlib.pyplot.
+        path: The files, without an ending.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -1,8 +1,12 @@
-"""The runs of the paper's study, at three scales."""
+"""The runs of the paper's study, at three scales and under two rules."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fallow.experiment.recommended import RECOMMENDED
 from fallow.sweeps.axes import Grid
+from fallow.sweeps.sharing import fit_section, known_to_any
 
 Scale = Literal["smoke", "half", "full"]
 
@@ -10,6 +14,36 @@ ALPHAS = [0.1, 1.0, 10.0]
 HARVESTS = [0.01, 0.1, 1.0]
 POLICIES = ["vaoi", "fedavg", "fedbacys", "fedbacys-odd"]
 NAMES = {"vaoi": "VAoI", "fedavg": "FedAvg", "fedbacys": "FedBacys", "fedbacys-odd": "FedBacys-Odd"}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How clients' updates become a model, and what clients minimise.
+
+    Attributes:
+        title: In words.
+        folder: Of its runs.
+        settings: What it sets, by section.
+    """
+
+    title: str
+    folder: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+RULES = {
+    "paper": Rule("with the paper's aggregation", "runs"),
+    "recommended": Rule(
+        "with the recommended rule",
+        "recommended",
+        {
+            "objective": RECOMMENDED["objective"],
+            "aggregation": RECOMMENDED["aggregation"],
+            "learning": {"average": RECOMMENDED["learning"]["average"]},
+        },
+    ),
+}
+"""The paper's, and the one of docs/results.md that scored best; who trains is left to the policies."""
 
 COMMON: dict[str, Any] = {
     "data": {"name": "cifar10", "samples_per_client": 300},
@@ -35,22 +69,42 @@ SCALES: dict[Scale, dict[str, Any]] = {
 }
 
 
-def build_grid(scale: Scale, seeds: int, settings: dict[str, Any] | None = None) -> tuple[dict[str, Any], Grid]:
+def build_grid(
+    scale: Scale,
+    seeds: int,
+    settings: dict[str, Any] | None = None,
+    alphas: Sequence[float] = ALPHAS,
+    harvests: Sequence[float] = HARVESTS,
+) -> tuple[dict[str, Any], Grid]:
     """Returns the settings that all runs of the study share, and its grid.
 
     Args:
         scale: "full" is the paper's; "half" has half the channels; "smoke" only shows that it works.
         seeds: How many, from 0.
         settings: What to change in all runs.
+        alphas: The α of the cells.
+        harvests: The p_bc of the cells.
     """
     shared = merged(merged(COMMON, SCALES[scale]), settings or {})
     grid: Grid = {
-        "data.alpha": list(ALPHAS),
-        "energy.p": list(HARVESTS),
+        "data.alpha": list(alphas),
+        "energy.p": list(harvests),
         "policy.name": list(POLICIES),
         "seed": list(range(seeds)),
     }
     return shared, grid
+
+
+def with_policy(shared: dict[str, Any], policy: str, policies: Iterable[str]) -> dict[str, Any]:
+    """Returns the settings of all runs under one policy, with those of the policies' options that it has.
+
+    Args:
+        shared: Settings, by section.
+        policy: Its name.
+        policies: The names of all policies that `shared` is meant for.
+    """
+    given = shared.get("policy", {})
+    return shared | {"policy": fit_section("policy", given, policy, known_to_any("policy", given, policies))}
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:

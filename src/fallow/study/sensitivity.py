@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from fallow.runs.layout import is_finished
-from fallow.study.grid import POLICIES, merged
+from fallow.study.grid import POLICIES, merged, with_policy
 from fallow.study.intervals import paired
 from fallow.study.results import Series, read_series
 from fallow.sweeps.grid import PlannedRun, plan
-from fallow.sweeps.sharing import fit_section, known_to_any
 
 CELL = {"data": {"alpha": 0.1}, "energy": {"p": 0.1}}
 """Skewed data, and energy for a few trainings an epoch."""
@@ -93,7 +92,4 @@ def compare_variant(variant: list[PlannedRun], default: list[PlannedRun]) -> lis
 
 
 def _cell(shared: dict[str, Any], policy: str) -> dict[str, Any]:
-    """Returns the settings of the cell under a policy, with those options of the study's policies that it has."""
-    given = shared.get("policy", {})
-    fitted = fit_section("policy", given, policy, known_to_any("policy", given, POLICIES))
-    return merged(shared | {"policy": fitted}, CELL)
+    return merged(with_policy(shared, policy, POLICIES), CELL)
