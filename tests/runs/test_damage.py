@@ -136,7 +136,7 @@ def test_a_kill_right_before_the_end_leaves_a_finished_run(tmp_path: Path, monke
 def test_a_damaged_summary_of_a_finished_run_is_one_sentence_and_not_finished_already(tmp_path: Path) -> None:
     run = live(tmp_path / "run", 8)
     (run / "summary.json").write_text("")
-    with pytest.raises(RunDirectoryError, match=r"summary\.json is damaged: Expecting value"):
+    with pytest.raises(RunDirectoryError, match=r"summary\.json can't be read: Expecting value"):
         fallow.resume(run, progress=False)
 
 

@@ -169,7 +169,7 @@ def test_a_wrong_type_in_a_summary_is_one_sentence_wherever_it_is_read(key: str,
 @pytest.mark.parametrize("text", ["", "[" * 100_000, "1" * 10_000, "\x00", '{"policy": "vaoi"'])
 def test_a_summary_that_is_no_json_is_one_sentence(text: str, foreign: Path) -> None:
     (foreign / "summary.json").write_text(text)
-    with pytest.raises(RunDirectoryError, match=r"summary\.json (is damaged|has no 'policy')") as caught:
+    with pytest.raises(RunDirectoryError, match=r"summary\.json (can't be read|has no 'policy')") as caught:
         read_summary(foreign)
     assert "\n" not in str(caught.value)
 

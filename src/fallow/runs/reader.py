@@ -71,7 +71,7 @@ def read_summary(directory: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise RunDirectoryError(
-            f"{path} is damaged: {why}; `fallow verify {directory}` says what else is, and a run begun again writes it."
+            f"{path} can't be read: {why}; `fallow verify {directory}` says what else is damaged."
         ) from error
     required = (("policy", str), ("clients", int), ("epochs", int), *((name, int | float) for name in TOTALS))
     for key, kind in required:
@@ -204,7 +204,7 @@ def unreadable(path: Path, error: Exception) -> RunDirectoryError:
 def _is_expected(key: str, value: object) -> bool:
     """Returns whether a key of summary.json has a value of its kind."""
     if key in TEXTS:
-        return isinstance(value, str)
+        return isinstance(value, str | None)
     if key in TABLES:
         return isinstance(value, dict if key != "made_with" else list)
     return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
