@@ -12,7 +12,7 @@ import pytest
 
 import fallow
 from fallow.cli import app
-from fallow.errors import CheckpointError, FallowError, RunDirectoryError
+from fallow.errors import FallowError, RunDirectoryError
 from fallow.experiment import Experiment
 from fallow.runs import origins, writer
 from fallow.runs.layout import is_finished
@@ -90,7 +90,7 @@ def test_damage_is_noticed_before_anything_is_computed_and_nothing_is_lost(
 def test_a_digit_of_devices_csv_is_noticed(tmp_path: Path) -> None:
     cut = live(tmp_path / "cut", 7, **DEVICES)
     flip(cut / "devices.csv", 300)
-    with pytest.raises(CheckpointError, match=r"devices\.csv is damaged"):
+    with pytest.raises(RunDirectoryError, match=r"devices\.csv is damaged"):
         fallow.resume(cut, progress=False)
 
 

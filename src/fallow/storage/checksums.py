@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from fallow.errors import CheckpointError
+from fallow.errors import RunDirectoryError
 from fallow.storage.files import write_atomically
 
 AGAIN = "the run must be started again"
@@ -54,22 +54,22 @@ class GrowingFile:
             stamp: What it held.
 
         Raises:
-            CheckpointError: The file is missing or shorter, or something else stands there.
+            RunDirectoryError: The file is missing or shorter, or something else stands there.
         """
         left = stamp.size
         if self._path.exists() and not self._path.is_file():  # a pipe would be waited for
-            raise CheckpointError(f"{self._path} can't be read: it is no file; {AGAIN}.")
+            raise RunDirectoryError(f"{self._path} can't be read: it is no file; {AGAIN}.")
         try:
             with self._path.open("rb") as file:
                 while left > 0 and (block := file.read(min(left, 2**20))):
                     self._hash.update(block)
                     left -= len(block)
         except OSError as error:
-            raise CheckpointError(f"{self._path} can't be read: {error.strerror or error}; {AGAIN}.") from error
+            raise RunDirectoryError(f"{self._path} can't be read: {error.strerror or error}; {AGAIN}.") from error
         if left:
-            raise CheckpointError(f"{self._path} is shorter than the checkpoint says; {AGAIN}.")
+            raise RunDirectoryError(f"{self._path} is shorter than the checkpoint says; {AGAIN}.")
         if self._hash.hexdigest() != stamp.sha256:
-            raise CheckpointError(f"{self._path} is damaged: its checksum is wrong; {AGAIN}.")
+            raise RunDirectoryError(f"{self._path} is damaged: its checksum is wrong; {AGAIN}.")
         self._size = stamp.size
 
     def cut_back(self) -> None:
