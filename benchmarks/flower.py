@@ -51,10 +51,10 @@ class Clock:
     """Notes when rounds end."""
 
     def __init__(self) -> None:
-        self.times = [time.perf_counter()]
+        self.times = [time.process_time()]
 
     def __call__(self, number: int, arrays: ArrayRecord) -> None:  # noqa: ARG002
-        self.times.append(time.perf_counter())
+        self.times.append(time.process_time())
 
     def median(self) -> float:
         """Returns the median seconds of a round."""

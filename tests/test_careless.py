@@ -214,7 +214,7 @@ def test_a_policy_that_raises_is_named_with_the_line(tmp_path: Path) -> None:
         (VAoI, "The policy is the class VAoI; give an object, as in VAoI()."),
         (NoSelect(), "The policy has no method 'select'."),
         ("vaoi", "The policy must be a frozen dataclass: decorate it with @dataclass(frozen=True)."),
-        (Raises(), "The policy's select raised ValueError: first line second line."),
+        (Raises(), "The policy's select raised ValueError: first line second line (tests/test_careless.py, line 32)."),
     ],
 )
 def test_the_check_of_a_policy_says_what_is_wrong(policy: Any, words: str) -> None:

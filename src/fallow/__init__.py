@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fallow import objectives as objectives
     from fallow import policies as policies
     from fallow.calibration.calibrate import calibrate as calibrate
+    from fallow.conformance.check import check as check
     from fallow.experiment import Experiment as Experiment
     from fallow.experiment.recommended import recommended as recommended
     from fallow.planning.plan import plan as plan
@@ -43,6 +44,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "aggregation": "fallow.aggregation",
         "bench": "fallow.study.bench.benchmark",
         "calibrate": "fallow.calibration.calibrate",
+        "check": "fallow.conformance.check",
         "check_policy": "fallow.policies.check",
         "compare": "fallow.study.sweep",
         "data": "fallow.data",

@@ -13,7 +13,11 @@ class TraceError(FallowError):
     """A file of harvested energy can't be used."""
 
 
-class PolicyError(FallowError):
+class PluginError(FallowError):
+    """A part of somebody's own failed, or broke its contract; the message has the place in its code."""
+
+
+class PolicyError(PluginError):
     """A policy broke its contract with the world."""
 
 
@@ -21,7 +25,7 @@ class StateError(PolicyError):
     """The memory of a policy, or of an aggregation rule, can't be kept in a checkpoint."""
 
 
-class EnergyError(FallowError):
+class EnergyError(PluginError):
     """An energy model broke its contract with the world."""
 
 
@@ -47,6 +51,10 @@ class TrackerError(FallowError):
 
 class RunDirectoryError(FallowError):
     """A run directory can't be written or read."""
+
+
+class HeldError(RunDirectoryError):
+    """Another process writes to a directory, and holds its lock."""
 
 
 class NodeError(FallowError):

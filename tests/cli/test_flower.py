@@ -67,8 +67,9 @@ def started(monkeypatch) -> dict[str, Any]:
     """What a SuperNode would be started with."""
     seen: dict[str, Any] = {}
 
-    def supervise(command, environment, _tell, pause) -> None:
-        seen.update(command=command(), environment=environment, pause=pause)
+    def supervise(programs, environment, _tell, pause, _explain=None) -> None:
+        command, *others = programs().values()
+        seen.update(command=command, others=others, environment=environment, pause=pause)
         raise CaughtError
 
     monkeypatch.setattr(flower, "supervise", supervise)
@@ -97,6 +98,70 @@ def test_a_node_has_its_key_its_number_and_a_home_of_its_own(tmp_path: Path, mon
     assert command[command.index("--auth-supernode-private-key") + 1] == "keys/node-00"
     assert command[command.index("--host") + 1] == "127.0.0.1"
     assert "--insecure" not in command
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("arguments", [["node", "keys/node-00"], ["link", "."]])
+def test_nobody_fetches_a_task_without_a_secret_that_is_new_at_each_start(
+    arguments: list[str], tmp_path: Path, monkeypatch, started
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_keys(tmp_path / "keys", nodes=1)
+    secrets = set()
+    for _ in range(2):
+        with pytest.raises(CaughtError):
+            invoke(app, "flower", *arguments)
+        command, (carries_out,) = started["command"], started["others"]
+        assert command[command.index("--isolation") + 1] == "process"
+        secret = Path(command[command.index("--superexec-auth-secret-file") + 1])
+        assert carries_out[carries_out.index("--superexec-auth-secret-file") + 1] == str(secret)
+        assert mode(secret) == 0o600
+        secrets.add(secret.read_bytes())
+    assert {len(secret) for secret in secrets} == {32}
+    assert len(secrets) == 2
+
+
+def test_a_node_s_home_is_its_owner_s_alone(tmp_path: Path, monkeypatch, started) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_keys(tmp_path / "keys", nodes=1)
+    with pytest.raises(CaughtError):
+        invoke(app, "flower", "node", "keys/node-00")
+    assert started["environment"]["FLWR_HOME"].startswith(str(tmp_path / "nodes" / "node-00"))
+    assert mode(tmp_path / "nodes" / "node-00") == 0o700
+
+
+@pytest.mark.parametrize(
+    ("host", "reached"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104
+        ("::", "[::1]"),
+        ("192.0.2.7", "192.0.2.7"),
+    ],
+)
+def test_a_link_listens_where_it_is_told_and_is_reached_there(
+    host: str, reached: str, tmp_path: Path, monkeypatch, started
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_keys(tmp_path / "keys", nodes=0)
+    with pytest.raises(CaughtError):
+        invoke(app, "flower", "link", "--host", host, "--port", "8123")
+    command, (carries_out,) = started["command"], started["others"]
+    assert [command[command.index(name) + 1] for name in ("--host", "--port")] == [host, "8123"]
+    assert "--enable-supernode-auth" in command
+    assert "--insecure" not in [*command, *carries_out]
+    assert carries_out[carries_out.index("--runtime-api-address") + 1] == f"{reached}:8123"
+    assert command[command.index("--database") + 1] == str(tmp_path / ".flwr" / "superlink.db")
+    assert mode(tmp_path / ".flwr") == 0o700
+
+
+def test_a_link_without_keys_is_one_sentence(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, words = fail(capsys, monkeypatch, "flower", "link")
+    assert (code, words) == (2, "Error: keys/ca.crt is not there; `fallow flower keys` makes keys.\n")
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_many_runs_print_what_failed_and_exit_with_1() -> None:
     assert result.returncode == 1, result.stderr
     assert "selecting" in result.stderr  # also from the processes that carry out the runs
     found = json.loads(result.stdout)
-    assert found["failures"].keys() == {"name=loud_policy:Wrong"}
+    assert found["failures"].keys() == {"name=loud_policy_Wrong"}
     assert (found["runs"], found["rows"], found["table"]) == (1, [], None)
 
 

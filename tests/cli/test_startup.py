@@ -54,6 +54,7 @@ def packages_loaded_by(*command: str, **environment: str) -> set[str]:
         ("list", TYPER | RICH | SETTINGS | PYDANTIC),
         ("config", TYPER | SETTINGS | PYDANTIC),
         ("config --energy=trace", TYPER | SETTINGS | PYDANTIC),
+        ("flower node --help", TYPER | RICH | SETTINGS),
         ("check vaoi", TYPER | RICH | SETTINGS | PYDANTIC),
     ],
 )

@@ -11,9 +11,11 @@ from tiny_cifar10 import Listener, binary_files, local_source, sheet_files, tiny
 
 from fallow import data
 from fallow.data import cache, files
+from fallow.data.cache import write_arrays
 from fallow.data.cifar10 import decode
 from fallow.data.sources import Source
 from fallow.errors import ConfigError, DataError
+from fallow.storage.locks import hold
 
 FORMATS = [binary_files, sheet_files]
 
@@ -182,6 +184,52 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tiny, tmp_path, mon
     with pytest.raises(DataError, match=r"can't be written to .*: No space left on device"):
         tiny.fetch(tmp_path / "cache", given)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_what_a_killed_fetch_left_goes_with_the_next(tiny, tmp_path):
+    folder = tmp_path / "cifar10"
+    (folder / ".download").mkdir(parents=True)
+    (folder / ".download" / "half.tgz").write_bytes(b"half")
+    (folder / f".x-{'0' * 32}").write_bytes(b"half")
+    (folder / ".mine").write_bytes(b"mine")
+    published = replace(tiny, sources=(local_source("the mirror", binary_files(tiny_arrays())),))
+    published.fetch(tmp_path)
+    assert files_below(folder) == [".mine", "x.npy", "x_test.npy", "y.npy", "y_test.npy"]
+    assert not (folder / ".download").exists()
+
+
+def test_a_fetch_that_is_killed_leaves_nothing_outside_the_cache(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    seen = []
+
+    def watched(folder, _watcher):
+        seen.extend((folder, list((tmp_path / "temporary").iterdir())))
+        return write_folder(folder / "bin", binary_files(tiny_arrays()))
+
+    replace(tiny, sources=(Source("the mirror", watched),)).fetch(tmp_path / "cache")
+    assert seen == [tmp_path / "cache" / "cifar10" / ".download", []]
+
+
+def test_a_second_fetch_waits_for_the_first_and_finds_its_data(tiny, tmp_path):
+    """The first ends while the second waits: whoever waits looks again under the lock."""
+    published = replace(tiny, sources=(local_source("the mirror", binary_files(tiny_arrays())),))
+    (tmp_path / "cifar10").mkdir()
+    held = hold(tmp_path / "cifar10")
+    held.__enter__()
+
+    class First(Listener):
+        def say(self, sentence):
+            super().say(sentence)
+            if sentence.startswith("Waiting"):
+                write_arrays(tmp_path / "cifar10", tiny_arrays())
+                held.__exit__(None, None, None)
+
+    listener = First()
+    published.fetch(tmp_path, watcher=listener)
+    assert listener.said[0] == f"Waiting for another process, which writes to {tmp_path / 'cifar10'} …"
+    assert listener.said[1].endswith("already, and its checksum is right.")
+    assert len(listener.said) == 2
 
 
 def test_no_name_in_an_archive_reaches_the_disk_and_no_link_is_followed(tiny, tmp_path):

@@ -1,4 +1,4 @@
-"""A real federation on loopback: an app of ``fallow flower new`` and the commands of its README, as processes.
+"""A real federation on loopback: the commands of docs/flower.md, as processes, each as the page has it.
 
 Whatever is started here, and whatever that starts, bears a mark in its environment; by it everything is ended.
 """
@@ -6,10 +6,13 @@ Whatever is started here, and whatever that starts, bears a mark in its environm
 import json
 import os
 import re
+import shlex
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,15 +23,19 @@ from uuid import uuid4
 import numpy as np
 
 from fallow.experiment import Experiment
-from fallow.flower.deploy.keys import make_keys
-from fallow.flower.deploy.scaffold import write_app
+from fallow.flower.deploy.programs import free_port
 from fallow.flower.server.federation import CHECKPOINT, ROUNDS
 from fallow.storage.checkpoints import read_checkpoint
 
+PAGE = Path(__file__).parents[2] / "docs" / "flower.md"
 MARK = "FALLOW_TEST_FEDERATION"
+ENTER = "source flower.env"
 PROGRAMS = Path(sys.executable).parent
 DEADLINE = 240.0
 """Seconds after which something that must happen counts as not happening, on the slowest of machines."""
+
+CABLED = 1
+"""The node whose connection can be cut."""
 
 HELD_CLIENT = '''
 import time
@@ -52,16 +59,19 @@ ClientTask.train = train
 """Goes at the end of an app's client.py, so that a node can be held in the middle of its training."""
 
 
-class App:
-    """An app, and the environment and processes of its commands."""
+class RealFederation:
+    """An app that is made, simulated and run on three nodes in one directory, by the commands of the page."""
 
-    connection = "local"
+    nodes = 3
+    warm = 2
+    """The node whose messages are answered by a process that is kept warm."""
 
     def __init__(self, root: Path) -> None:
-        self.home = root / "my app"
-        self.package = self.home / write_app(self.home)
-        self.logs = root / "logs"
-        self.logs.mkdir()
+        place = root / "my place"
+        self.home, self.package = place / "solar", place / "solar" / "solar_app"
+        self.logs, self.gates = root / "logs", root / "gates"
+        for path in (place, self.logs, self.gates):
+            path.mkdir()
         self.mark = uuid4().hex
         self.started: list[subprocess.Popen[bytes]] = []
         self.lasting: dict[str, subprocess.Popen[bytes]] = {}
@@ -72,12 +82,18 @@ class App:
             "HOME": str(root),  # so that a file in it would be noticed
             "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.2",
         }
+        subprocess.run(shlex.split(documented("fallow flower new")), cwd=place, env=self.environment, check=True)
+        self.port = free_port()
+        config = self.home / ".flwr" / "config.toml"
+        config.write_text(config.read_text().replace(":8000", f":{self.port}"))
+        with (self.package / "client.py").open("a") as file:
+            file.write(HELD_CLIENT.format(gates=str(self.gates)))
 
     def start(self, command: str, log: str) -> subprocess.Popen[bytes]:
         """Starts a command in the app's directory, as a user would."""
         with (self.logs / f"{log}.log").open("ab") as file:
             process = subprocess.Popen(
-                ["bash", "-c", f"source flower.env && exec {command}"],
+                ["bash", "-c", f"{ENTER} && exec {command}"],
                 cwd=self.home,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -87,10 +103,16 @@ class App:
         self.started.append(process)
         return process
 
+    def give(self, command: str) -> None:
+        """Gives a command that ends by itself, whatever its exit code."""
+        subprocess.run(
+            ["bash"], input=f"{ENTER}\n{command}\n", cwd=self.home, env=self.environment, text=True, check=False
+        )
+
     def flwr(self, arguments: str) -> Any:
         """Runs a command of Flower's to its end and returns what it prints, read as JSON."""
         done = subprocess.run(
-            ["bash", "-c", f"source flower.env && flwr {arguments} --format json"],
+            ["bash", "-c", f"{ENTER} && flwr {arguments} --format json"],
             cwd=self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -102,7 +124,7 @@ class App:
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout[done.stdout.index("{") :])
 
-    def finish(self, run: str, experiment: Experiment, directory: Path) -> None:
+    def finish(self, run: str, experiment: Experiment, directory: Path, connection: str = "loopback") -> None:
         """Waits for the end of a run, which must be a good one."""
         asked = time.monotonic()
 
@@ -111,22 +133,16 @@ class App:
             if time.monotonic() < asked + 20:  # Flower's commands take seconds of a processor
                 return len(rounds(directory)) == experiment.epochs
             asked = time.monotonic()
-            return self.status(run).startswith("finished")
+            return self.status(run, connection).startswith("finished")
 
         self.wait(at_the_end, "the last round")
-        self.wait(lambda: self.status(run).startswith("finished"), "the end of the run")
-        assert self.status(run) == "finished:completed", self.flwr(f"list {self.connection} --run-id {run}")
+        self.wait(lambda: self.status(run, connection).startswith("finished"), "the end of the run")
+        assert self.status(run, connection) == "finished:completed", self.flwr(f"list {connection} --run-id {run}")
 
-    def status(self, run: str) -> str:
+    def status(self, run: str, connection: str) -> str:
         """Returns how a run stands, as in 'finished:completed'."""
-        (found,) = (one for one in self.flwr(f"list {self.connection}")["runs"] if one["run-id"] == run)
+        (found,) = (one for one in self.flwr(f"list {connection}")["runs"] if one["run-id"] == run)
         return str(found["status"])
-
-    def documented(self, beginning: str) -> str:
-        """Returns a command of the README by its first words."""
-        text = (self.home / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
-        (command,) = re.findall(rf"^(?:.*; do )?({re.escape(beginning)}[^\n]*?)(?:; done)?$", text, re.MULTILINE)
-        return str(command)
 
     def wait(self, happens: Callable[[], Any], what: str) -> Any:
         """Waits until something is so, and returns it; that it never is, is an error with the ends of all logs."""
@@ -141,6 +157,8 @@ class App:
 
     def close(self) -> None:
         """Kills every process that this app brought about."""
+        if self.lasting:
+            self.cable.close()
         while pids := marked(self.mark):
             for pid in pids:
                 with suppress(ProcessLookupError):
@@ -149,57 +167,34 @@ class App:
         for process in self.started:
             process.wait()
 
-
-class RealFederation(App):
-    """The app on a SuperLink and three SuperNodes, with TLS and node authentication."""
-
-    connection = "loopback"
-    nodes = 3
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.port = free_port()
-        config = self.home / ".flwr" / "config.toml"
-        config.write_text(config.read_text().replace(":8000", f":{self.port}"))
-        self.gates = root / "gates"
-        self.gates.mkdir()
-        with (self.package / "client.py").open("a") as file:
-            file.write(HELD_CLIENT.format(gates=str(self.gates)))
-        make_keys(self.home / "keys", self.nodes)
-
     def open(self) -> None:
-        """Starts the SuperLink, registers the nodes and starts them."""
-        self.start_link()
+        """Makes the keys, starts the SuperLink, registers the nodes and starts them."""
+        assert self.start(documented("fallow flower keys"), "keys").wait(DEADLINE) == 0
+        self.lasting["superlink"] = self.start(f"{documented('fallow flower link')} --port {self.port}", "superlink")
+        self.wait_for_link(1)
         registering = [self.start(self._register(number), "register") for number in range(self.nodes)]
         assert [one.wait(DEADLINE) for one in registering] == [0] * self.nodes
+        self.cable = Cable(self.port)
         for number in range(self.nodes):
-            self.start_node(number)
+            command = documented(f"fallow flower node keys/node-0{number}")
+            port = self.cable.port if number == CABLED else self.port
+            warm = " --warm" if number == self.warm else ""
+            self.lasting[command] = self.start(f"{command}{warm} --superlink 127.0.0.1:{port}", f"node-{number}")
         self.wait(lambda: len(self.online()) == self.nodes, "all nodes online")
 
-    def start_link(self) -> None:
-        command = self.documented("flower-superlink").replace("--port 8000", f"--port {self.port}")
-        self.lasting["superlink"] = self.start(command, "superlink")
-        self.wait(lambda: "Uvicorn running" in (self.logs / "superlink.log").read_text(), "the SuperLink's start")
+    def wait_for_link(self, starts: int) -> None:
+        """Waits until the SuperLink has been started so many times."""
+        log = self.logs / "superlink.log"
+        self.wait(lambda: log.read_text().count("Uvicorn running") == starts, "the SuperLink's start")
 
     def kill_link(self) -> None:
-        (self.logs / "superlink.log").rename(self.logs / "superlink-killed.log")
-        link = self.lasting.pop("superlink")
-        link.kill()
-        link.wait()
+        """Kills the SuperLink with all that belongs to it, but not who watches over it."""
         # Its server app may not notice until the SuperLink is back; it goes too, as if the machine had gone down.
-        for pid in marked(self.mark, "flwr-serverapp"):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        for words in ("flwr-serverapp", "flower-superlink --host"):
+            for pid in marked(self.mark, words):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         self.wait(lambda: not marked(self.mark, "flwr-serverapp"), "the server app's end")
-
-    def start_node(self, number: int) -> None:
-        command = self.documented(f"fallow flower node keys/node-0{number}")
-        self.lasting[command] = self.start(f"{command} --superlink 127.0.0.1:{self.port}", f"node-{number}")
-
-    def kill_node(self, number: int) -> None:
-        """Kills a SuperNode with all that belongs to it, but not who watches over it."""
-        (pid,) = marked(self.mark, "flower-supernode", f"keys/node-0{number}")
-        os.killpg(pid, signal.SIGKILL)
 
     def online(self) -> set[str]:
         return {node["node-id"] for node in self.flwr("supernode list loopback")["nodes"] if node["status"] == "online"}
@@ -207,9 +202,16 @@ class RealFederation(App):
     def begin(self, experiment: Experiment, directory: Path) -> str:
         """Starts a run of an experiment; returns its number."""
         (self.package / "experiment.toml").write_text(experiment.to_toml())
-        command = self.documented("flwr run . loopback").removeprefix("flwr ").replace("--stream", "")
-        command = command.replace("min-nodes=3", f"min-nodes=3 patience=300.0 directory='{directory}'")
+        command = documented("flwr run . loopback").removeprefix("flwr ").replace("--stream", "")
+        command = command.replace("min-nodes=3", "min-nodes=3 patience=300.0")
+        command = command.replace("federation-loopback", directory.name)
         return str(self.flwr(command)["run-id"])
+
+    def answered_warm(self) -> int:
+        """Returns the ticks of a processor that the children of the warm process took; 0 before it had any."""
+        pids = marked(self.mark, "fallow.flower.node.warm")
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+        return sum(int(one[13]) + int(one[14]) for one in fields)
 
     def hold(self, *nodes: int) -> None:
         """Holds nodes in their next training."""
@@ -225,13 +227,76 @@ class RealFederation(App):
         return (self.gates / f"training-{number}").exists()
 
     def _register(self, number: int) -> str:
-        return self.documented("flwr supernode register").replace("$key", f"keys/node-0{number}.pub")
+        return documented("flwr supernode register").replace("$key", f"keys/node-0{number}.pub")
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+class Cable:
+    """A way to the SuperLink that can be cut as TLS is cut: whoever calls gets an answer that is no TLS.
+
+    Attributes:
+        port: Where it is reached.
+    """
+
+    def __init__(self, target: int) -> None:
+        self._target, self._cut = target, False
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._server.getsockname()[1])
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        self._cut = True
+        for end in self._open:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        self._cut = False
+
+    def close(self) -> None:
+        self.cut()
+        for end in (self._server, *self._open):
+            end.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = self._server.accept()
+                if self._cut:
+                    with suppress(OSError), caller:
+                        caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    continue
+                try:
+                    link = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # the SuperLink is not there: to the caller, as if it had been refused
+                    caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    caller.close()
+                    continue
+                self._open += [caller, link]
+                for ends in ((caller, link), (link, caller)):
+                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while part := source.recv(65536):
+                target.sendall(part)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+def documented(beginning: str) -> str:
+    """Returns a command of the page by its first words."""
+    return next(command for command in commands(PAGE) if command.startswith(beginning))
+
+
+def commands(page: Path) -> list[str]:
+    """Returns the commands of a page, each as somebody who follows it gives it; of a loop, what it repeats."""
+    blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    console = [line for block in blocks if block.startswith("$ ") for line in block.splitlines()]
+    given = [line.removeprefix("$ ") for line in lines if line not in console or line.startswith("$ ")]
+    return [re.sub(r"^for .*; do (.*); done$", r"\1", line) for line in given]
 
 
 def rounds(directory: Path) -> list[dict[str, str]]:

@@ -1,6 +1,8 @@
 """Batteries of nodes, by hand-worked numbers."""
 
+import os
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from fallow.rng import Purpose, stream
 from fallow.simulation.engine import Engine
 from fallow.state import to_arrays
 from tests.flower.federations import small
+from tests.processes import is_alive
 
 
 @dataclass(frozen=True)
@@ -196,10 +199,58 @@ def test_a_file_or_a_command_may_tell_the_level(tmp_path: Path) -> None:
     path.write_text("plenty")
     with pytest.raises(BatteryError, match="'plenty' as the battery's level"):
         MeterFile(path)()
-    with pytest.raises(BatteryError, match="can't be read"):
+    with pytest.raises(BatteryError, match=r"can't be read: .* ended with code 3"):
         MeterCommand((sys.executable, "-c", "raise SystemExit(3)"))()
     with pytest.raises(BatteryError, match="can't be read"):
         MeterCommand(("no-such-program-anywhere",))()
+
+
+def test_a_level_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "level").write_bytes(b"\xff\xfe8\x000\x00")
+    with pytest.raises(BatteryError, match=r"level gave .* as the battery's level, which is no number"):
+        MeterFile(tmp_path / "level")()
+    with pytest.raises(BatteryError, match="which is no number"):
+        MeterCommand(("printf", "\\377"))()
+
+
+def test_a_pipe_that_nobody_writes_to_does_not_hold_a_node(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "level")
+    with pytest.raises(BatteryError, match=r"can't be read: .*level gave none in 0.1 seconds\.$"):
+        MeterFile(tmp_path / "level", timeout=0.1)()
+
+
+@pytest.mark.parametrize("written", [b"62\n", b"62", b"62\n63\n"])
+def test_a_pipe_gives_its_first_line(written: bytes, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "level")
+    writer = os.open(tmp_path / "level", os.O_RDWR)  # so that nobody has to wait for the other
+    os.write(writer, written)
+    if b"\n" not in written:
+        threading.Timer(0.2, os.close, [writer]).start()
+    assert MeterFile(tmp_path / "level")() == 62
+
+
+def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
+    program = f"sleep 1000 & echo $! > '{tmp_path}/child'; sleep 1000"
+    with pytest.raises(BatteryError, match=r"took more than 0.5 seconds, and was ended\.$"):
+        MeterCommand(("sh", "-c", program), timeout=0.5)()
+    child = int((tmp_path / "child").read_text())
+    while is_alive(child):
+        time.sleep(0.01)
+
+
+def test_what_a_command_leaves_behind_is_ended(tmp_path: Path) -> None:
+    program = f"sleep 1000 > /dev/null & echo $! > '{tmp_path}/child'; echo 40"
+    assert MeterCommand(("sh", "-c", program))() == 40
+    child = int((tmp_path / "child").read_text())
+    while is_alive(child):
+        time.sleep(0.01)
+
+
+def test_a_level_beyond_the_capacity_is_refused() -> None:
+    assert open_(Metered(lambda: 100.4)).look(0).units == 100
+    with pytest.raises(BatteryError, match="level is 150, and its capacity is 100; give it the capacity"):
+        open_(Metered(lambda: 150.0)).look(0)
+    assert open_(Metered(lambda: 150.0, capacity=200)).look(0).units == 150
 
 
 @pytest.mark.parametrize("level", [-1.0, float("nan"), float("inf")])

@@ -10,6 +10,7 @@ import pytest
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 
 from fallow.errors import CheckpointError, RunDirectoryError
+from fallow.flower import experiment_client
 from fallow.flower.experiment import Scorer, experiment_strategy
 from fallow.flower.wire.records import FIELDS, UPDATE
 from tests.flower.federations import FIRST_NODE, Fault, Wire, federate, killed_in_training, small, weights
@@ -218,24 +219,6 @@ def test_an_update_whose_delivery_was_lost_is_delivered_once_in_the_next_round(t
     assert [row["late"] for row in rounds] == [0, 0, 0, 1, 0]
 
 
-def test_all_nodes_may_be_gone_for_a_round(tmp_path: Path) -> None:
-    experiment = small(**ALWAYS)
-
-    class Gone(Wire):
-        def get_node_ids(self) -> list[int]:
-            assert strategy.federation is not None
-            return [] if strategy.federation.epoch == EPOCH else list(self.nodes)
-
-    grid = Gone(experiment, tmp_path / "nodes")
-    strategy = experiment_strategy(experiment, tmp_path / "server", patience=0.0, reply_seconds=0.5)
-    scorer = Scorer(experiment)
-    strategy.start(grid, scorer.initial(), experiment.epochs)
-    assert strategy.federation is not None
-    rounds = strategy.federation.rounds
-    assert [row["connected"] for row in rounds] == [6, 6, 0, 6, 6]
-    assert [row["updates"] for row in rounds] == [6, 6, 0, 6, 6]
-
-
 def test_a_node_killed_in_training_does_it_again_and_delivers_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -368,6 +351,7 @@ def test_a_node_that_lost_its_model_is_sent_it_again(tmp_path: Path) -> None:
             for path in (tmp_path / "nodes").rglob(name):
                 if path.parent.name == f"client-00000{CLIENT}":
                     path.unlink()
+        wire.app = experiment_client(experiment, directory=tmp_path / "nodes")  # nothing is at hand any more
         return wire.honest(message)
 
     grid.fail("query", 1, CLIENT, forgetful)

@@ -13,7 +13,7 @@ from fallow.aggregation.staleness import Constant
 from fallow.errors import CheckpointError, ConfigError, PolicyError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.server.combination import combine, note_participation
+from fallow.flower.server.combination import Rules, combine, note_participation
 from fallow.flower.server.federation import Federation, FederationDirectory, begin_federation
 from fallow.flower.server.knowledge import agreeing, asks_of, check_told, gather
 from fallow.flower.wire.arrays import MessageError, from_array_record
@@ -240,10 +240,10 @@ def test_who_did_not_answer_keeps_its_row(tmp_path: Path) -> None:
     kept = federation(10, 10)
     start = np.zeros(2, dtype=np.float32)
     kept.epoch = 4
-    used = combine(
+    used, _ = combine(
         kept,
         [Update(1, 70, start + 1, start, 10, staleness=2), Update(1, 100, start + 1, start, 10, staleness=1)],
-        *(FedAvg(), Received(), Constant(), 0.0),
+        Rules(FedAvg(), Received(), Constant(), 0.0, None),
     )
     note_participation(kept, np.array([True, False]), used)
     kept.roster.admit([(2, "client 2", 5)], {0, 1, 2})
@@ -274,13 +274,13 @@ def test_the_policy_s_importance_weighs_updates() -> None:
     start = np.zeros(2, dtype=np.float32)
     updates = [Update(client, 0, start + 1, start, 10) for client in range(3)]
     kept = federation(10, 10, 10)
-    used = combine(kept, updates, Doubling(), Received(), Constant(), 0.0)
+    used, _ = combine(kept, updates, Rules(Doubling(), Received(), Constant(), 0.0, None))
     assert [update.importance for update in used] == [1, 2, 3]
     assert kept.model["w"].tolist() == [2, 2]  # (1 + 2 + 3) / 3
     _, expected = aggregate(Received(), None, start, used)
     assert kept.model["w"].tolist() == expected.tolist()
     alike = federation(10, 10, 10)
-    combine(alike, updates, Doubling(np.array(0.5)), Received(), Constant(), 0.0)
+    combine(alike, updates, Rules(Doubling(np.array(0.5)), Received(), Constant(), 0.0, None))
     assert alike.model["w"].tolist() == [0.5, 0.5]
 
 
@@ -298,15 +298,16 @@ def test_importance_weighs_in_a_federation_as_in_the_simulator(tmp_path: Path) -
 @pytest.mark.parametrize("given", [np.ones(2), np.array(["a"] * 3), -np.ones(3), np.full(3, np.nan)], ids=str)
 def test_an_importance_that_is_no_number_a_client_is_refused(given: Any) -> None:
     start = np.zeros(2, dtype=np.float32)
+    rules = Rules(Doubling(given), Received(), Constant(), 0.0, None)
     with pytest.raises(PolicyError, match="The policy's importance returned"):
-        combine(federation(1, 1, 1), [Update(0, 0, start, start, 1)], Doubling(given), Received(), Constant(), 0.0)
+        combine(federation(1, 1, 1), [Update(0, 0, start, start, 1)], rules)
 
 
 def test_a_running_mean_is_kept_by_hand() -> None:
     start = np.zeros(2, dtype=np.float32)
     kept = federation(10, average=0.75)
     for value, mean in ((4.0, 1.0), (8.0, 2.75)):  # 0.25·4, 0.75·1 + 0.25·8
-        combine(kept, [Update(0, 0, start + value, start, 10)], FedAvg(), Received(), Constant(), 0.75)
+        combine(kept, [Update(0, 0, start + value, start, 10)], Rules(FedAvg(), Received(), Constant(), 0.75, None))
         assert kept.model["w"].tolist() == [value, value]
         assert kept.handed_out["w"].tolist() == [mean, mean]
 

@@ -4,10 +4,19 @@ import math
 
 import numpy as np
 import pytest
-from flwr.app import ConfigRecord, Message, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
-from fallow.flower.wire.arrays import MessageError, flattened, from_bytes, named, to_bytes, version_of
+from fallow.flower.wire.arrays import (
+    MessageError,
+    flattened,
+    from_bytes,
+    named,
+    to_array_record,
+    to_bytes,
+    unpack_model,
+    version_of,
+)
 from fallow.flower.wire.messages import Order, Outcome, Query, Standing
 from fallow.flower.wire.records import FIELDS, from_records, model_in, to_records, updates_in
 
@@ -37,14 +46,55 @@ def test_a_distance_that_was_not_measured_stays_unmeasured() -> None:
     assert math.isnan(from_records(Standing, to_records(Standing("me"))).distance)
 
 
-def test_models_come_along_by_the_names_of_their_parameters() -> None:
+def test_a_model_is_one_array_that_says_its_parameters() -> None:
     content = to_records(Outcome("me", 0, slots=[0]), MODEL, MODEL)
-    assert list(content.array_records["model"]) == ["a", "b"]
+    ((layout, array),) = content.array_records["model"].items()
+    assert layout == '[["a",[2,3]],["b",[1]]]'
+    assert array.numpy().tolist() == [0, 1, 2, 3, 4, 5, 7]
     for heard in (model_in(content), *updates_in(content, 1)):
         assert heard is not None
-        np.testing.assert_array_equal(flattened(heard, MODEL), [0, 1, 2, 3, 4, 5, 7])
+        assert {name: part.tolist() for name, part in heard.items()} == {"a": [[0, 1, 2], [3, 4, 5]], "b": [7]}
     with pytest.raises(MessageError, match="announces 2 updates"):
         updates_in(content, 2)
+
+
+@pytest.mark.parametrize(
+    ("layout", "words"),
+    [
+        ("a", "can't be read"),
+        ("[" * 100_000, "can't be read"),
+        ("[]", "no model has"),
+        ('[["a",[7]],["a",[7]]]', "no model has"),
+        ('[["a",[true,7]]]', "no model has"),
+        ('[["a",[-7,-1]]]', "no model has"),
+        ('[["a",[7.0]]]', "no model has"),
+        ("[[3,[7]]]", "no model has"),
+        (f'[["a",[7,{10**30}]]]', "no model has"),
+        (f'[["a",{[1] * 40}]]', "no model has"),
+        ('[["a",[2,3]]]', "has the shape \\(7,\\), and its layout 6 numbers"),
+        ("num_batches_tracked", "can't be read"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_layout_that_is_none_is_refused(layout: str, words: str) -> None:
+    with pytest.raises(MessageError, match=words):
+        unpack_model(ArrayRecord({layout: Array(np.zeros(7, dtype=np.float32))}))
+
+
+def test_a_model_in_several_arrays_is_refused() -> None:
+    with pytest.raises(MessageError, match="has 2 arrays, not one"):
+        unpack_model(to_array_record(MODEL))
+
+
+@pytest.mark.parametrize("said", [SAID[0], SAID[5]], ids=["query", "order"])
+@pytest.mark.parametrize("form", [1, 3, "2"])
+def test_a_message_of_another_form_says_which_versions_do_not_fit(said: Query | Order, form: int | str) -> None:
+    content = to_records(said)
+    content.config_records[FIELDS]["wire"] = form
+    if form == 1:
+        del content.config_records[FIELDS]["wire"]  # as an earlier version of Fallow sends it
+    with pytest.raises(MessageError, match=f"have the form {form!r} and this node reads form 2: give the server and"):
+        from_records(type(said), content)
 
 
 def test_a_vector_and_a_model_by_name_are_the_same() -> None:

@@ -212,6 +212,28 @@ def test_a_real_training_that_was_cut_short_is_not_repeated(tmp_path: Path, monk
     assert (outcome.trained, len(updates)) == (1, 1)
 
 
+def test_a_node_that_rested_and_is_killed_in_training_lives_through_its_rest_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_arguments: Any) -> Any:
+        raise KilledError
+
+    battery = replace(Emulated.of(EXPERIMENT, 1), slots_per_epoch=2, initial=0)  # ten units after five epochs of rest
+    nodes = [Node("me", _parts(EXPERIMENT.to_toml()).task(1), battery, tmp_path / name) for name in ("whole", "killed")]
+    told = []
+    for node in nodes:
+        node.answer(query(node), model_of(node))
+        if node is nodes[1]:
+            with monkeypatch.context() as patch:
+                patch.setattr(client_task, "train", dies)
+                with pytest.raises(KilledError):
+                    node.obey(order(node, epoch=6))
+        node.obey(order(node, epoch=6))
+        told.append(node.answer(query(node, epoch=7)))
+    assert told[0].training
+    assert told[1] == told[0]
+
+
 def test_a_real_update_survives_a_process_that_dies_before_it_is_sent(tmp_path: Path) -> None:
     level = [90.0]
 
@@ -224,20 +246,18 @@ def test_a_real_update_survives_a_process_that_dies_before_it_is_sent(tmp_path: 
         return level[0]
 
     parts = _parts(EXPERIMENT.to_toml())
-    node = Node("me", parts.task(1), Metered(meter), tmp_path)
-    node.answer(query(node), model_of(node))
-    train = node.task.train
 
     class Task:
         def __getattr__(self, name: str) -> Any:
             return getattr(parts.task(1), name)
 
         def train(self, *arguments: Any) -> Any:
-            trained = train(*arguments)
+            trained = parts.task(1).train(*arguments)
             level[0] = -1.0  # the battery can't be read when it comes to sending
             return trained
 
-    node.task = Task()  # type: ignore[assignment]
+    node = Node("me", Task(), Metered(meter), tmp_path)  # type: ignore[arg-type]
+    node.answer(query(node), model_of(node))
     with pytest.raises(Dies):
         node.obey(order(node))
     level[0] = 90.0

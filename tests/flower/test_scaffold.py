@@ -18,7 +18,7 @@ from fallow.experiment import Experiment
 from fallow.flower import LocalGrid, PowerSupply
 from fallow.flower.deploy.keys import make_keys
 from fallow.flower.deploy.scaffold import ScaffoldError, app_name, write_app
-from tests.flower.superlink import rounds
+from tests.flower.superlink import PAGE, commands, rounds
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,12 @@ def test_flower_has_nothing_to_say_about_a_new_app(directory: str, tmp_path: Pat
     connections = tomllib.loads((home / ".flwr" / "config.toml").read_text())["superlink"]
     assert connections["loopback"]["root-certificates"] == str(home / "keys" / "ca.crt")
     assert not re.search(r"APP_[A-Z]+", "".join(path.read_text() for path in home.rglob("*") if path.is_file()))
+
+
+def test_the_readme_and_the_page_have_the_same_commands(tmp_path: Path) -> None:
+    write_app(tmp_path / "solar")
+    page = [one for one in commands(PAGE) if not one.startswith(("fallow flower new", "cd "))]
+    assert commands(tmp_path / "solar" / "README.md") == page
 
 
 def test_the_experiment_can_be_run(tmp_path: Path) -> None:
@@ -110,7 +116,8 @@ def test_the_lines_that_are_commented_out_make_a_federation_too(tmp_path: Path, 
     try:
         node_config = {"samples": str(tmp_path / "samples.npz")}
         grid = LocalGrid(client.app, {number: node_config | {"identity": f"roof {number}"} for number in range(2, 6)})
-        run_config = {"directory": str(tmp_path / "federation"), "min-nodes": 4}
+        # Five nodes never come: with another patience than this, every round would wait for the fifth.
+        run_config = {"directory": str(tmp_path / "federation"), "min-nodes": 5, "patience": 0, "reply-seconds": 90}
         server.app(grid, Context(1, 1, {}, RecordDict(), run_config))
     finally:
         for name in [name for name in sys.modules if name.startswith(package)]:

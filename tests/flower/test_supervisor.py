@@ -24,8 +24,9 @@ spec = spec_from_file_location("supervisor", sys.argv[2])
 supervisor = module_from_spec(spec)
 spec.loader.exec_module(supervisor)
 supervisor.GRACE = 1.0
-command, environment = ["sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}
-supervisor.supervise(lambda: command, environment, lambda words: print(words, flush=True), 0.05)
+programs = {name: ["sh", "-c", program] for name, program in zip(("it", "its twin"), sys.argv[1].split("@"))}
+tell, environment = lambda words: print(words, flush=True), {"PATH": "/usr/bin:/bin"}
+supervisor.supervise(lambda: programs, environment, tell, 0.05, lambda seconds: "It lived." if seconds < 60 else "")
 """
 
 PROGRAM = """
@@ -82,7 +83,25 @@ def test_a_program_that_ends_is_started_again(supervised, tmp_path: Path) -> Non
     wait(lambda: len(numbers(tmp_path / "lives")) >= 3)
     process.terminate()
     assert process.wait(DEADLINE) == 128 + signal.SIGTERM
-    assert "It ended with code 7; starting it again in 0.05 seconds." in (tmp_path / "words").read_text()
+    assert "it ended with code 7; starting it again in 0.05 seconds. It lived.\n" in (tmp_path / "words").read_text()
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_when_one_of_two_programs_is_gone_both_are_started_again(killed: int, supervised, tmp_path: Path) -> None:
+    supervised(f"{PROGRAM}@{PROGRAM}")
+    wait(lambda: len(numbers(tmp_path / "children")) == 2)
+    first, children = numbers(tmp_path / "lives"), numbers(tmp_path / "children")
+    os.kill(first[killed], signal.SIGKILL)
+    wait(lambda: len(numbers(tmp_path / "children")) == 4)
+    assert not any(map(is_alive, first + children))
+    assert all(map(is_alive, numbers(tmp_path / "lives")[2:]))
+    assert "ended with code -9; starting it again" in (tmp_path / "words").read_text()
+
+
+def test_what_programs_write_is_their_owner_s_alone(supervised, tmp_path: Path) -> None:
+    supervised(PROGRAM)
+    wait(lambda: len(numbers(tmp_path / "children")) == 1)
+    assert (tmp_path / "lives").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_a_killed_program_leaves_behind_is_killed_before_the_next_life(supervised, tmp_path: Path) -> None:
@@ -144,7 +163,7 @@ def test_no_wait_is_without_an_end(monkeypatch) -> None:
 
     monkeypatch.setattr(supervisor.subprocess, "Popen", Watched)
     with pytest.raises(SystemExit) as end:
-        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print, 0.05)
+        supervisor.supervise(lambda: {"it": ["sleep", "1000"]}, {"PATH": "/usr/bin:/bin"}, print, 0.05)
     assert end.value.code == 128 + signal.SIGTERM
     assert [is_alive(pid) for pid in started] == [False]
 
@@ -161,5 +180,5 @@ def test_a_stop_while_the_program_is_being_started_leaves_nothing_behind(word: i
 
     monkeypatch.setattr(supervisor.subprocess, "Popen", Interrupted)
     with pytest.raises(end):
-        supervisor.supervise(lambda: ["sleep", "1000"], {"PATH": "/usr/bin:/bin"}, print, 0.05)
+        supervisor.supervise(lambda: {"it": ["sleep", "1000"]}, {"PATH": "/usr/bin:/bin"}, print, 0.05)
     assert [is_alive(pid) for pid in started] == [False]

@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch.nn.functional import softmax
 
+from fallow.learning.distances import distances, parameter_distances
 from fallow.learning.local import train
 from fallow.learning.options import SGD
-from fallow.learning.probe import distances, first_moments, mean_features, parameter_distances, probe_batches
+from fallow.learning.probe import first_moments, mean_features, probe_batches
 from fallow.learning.workers import Workers
 from fallow.paper import feature_distance, probe_mean
 from tests.learning.worlds import SEED, cohort, digits, shard, small

@@ -4,6 +4,7 @@ A model is a list of floats. An epoch's updates are in the order in which a rule
 """
 
 import math
+import statistics
 from dataclasses import dataclass
 
 
@@ -141,3 +142,29 @@ class FedVarp:
         for update in updates:
             self.y[update.client] = changes(update)
         return new
+
+
+class Guard:
+    """Refuses an update that moved farther than the median of others and of those before lets it."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor, self.moves = factor, []
+
+    def step(self, updates: list[Received]) -> list[bool]:
+        """Returns which updates are accepted."""
+        lengths = [math.sqrt(sum((a - b) ** 2 for a, b in zip(u.sent, u.began, strict=True))) for u in updates]
+        verdicts, accepted = [], []
+        for update, length in zip(updates, lengths, strict=True):
+            others = [other for u, other in zip(updates, lengths, strict=True) if u.client != update.client]
+            model = math.sqrt(sum(b * b for b in update.began))
+            if self.moves and others:
+                before, beside = statistics.median_low(self.moves[-64:]), statistics.median_low(others)
+                limit = max(model, self.factor * max(before, min(beside, self.factor * before)))
+            elif self.moves or others:
+                limit = max(model, self.factor * statistics.median_low(self.moves[-64:] or others))
+            else:
+                limit = self.factor * model or math.inf
+            verdicts.append(length <= limit)
+            accepted += [length] if length <= limit else []
+        self.moves += accepted
+        return verdicts

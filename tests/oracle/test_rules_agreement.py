@@ -15,6 +15,7 @@ from fallow.aggregation import (
     FedBuff,
     FedOpt,
     FedVarp,
+    Guard,
     Mifa,
     Polynomial,
     Received,
@@ -87,3 +88,24 @@ def test_a_rule_does_what_its_formula_says(number: int, seed: int) -> None:
         ]
         expected = step(expected, plain)
         np.testing.assert_allclose(weights, expected, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_guard_does_what_its_rule_says(seed: int) -> None:
+    """With epochs without updates, clients that deliver twice, models of zeros, and moves over eight magnitudes."""
+    rng = np.random.default_rng([seed, 77])
+    guard, oracle = Guard(3.0), rules.Guard(3.0)
+    seen, refused = guard.first(), 0
+    for count in rng.permutation([0, 1, 2, 3, 6] * 8).tolist():
+        start = rng.standard_normal(P).astype(np.float32) * rng.choice([0, 1e-3, 1])
+        updates = []
+        for slot in range(count):
+            sent = start + (rng.standard_normal(P) * 10.0 ** rng.integers(-4, 5)).astype(np.float32)
+            updates.append(Update(int(rng.integers(CLIENTS)), slot, sent, start, 1))
+        plain = [rules.Received(u.client, 1, u.weights.astype(float).tolist(), start.tolist(), 1.0) for u in updates]
+        seen, kept, out = guard.sift(seen, updates)
+        verdicts = oracle.step(plain)
+        assert [update.slot for update in kept] == [slot for slot, ok in enumerate(verdicts) if ok]
+        refused += len(out)
+    np.testing.assert_allclose(seen, oracle.moves[-64:])
+    assert refused > 5

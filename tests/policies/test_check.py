@@ -212,8 +212,8 @@ class Restless(Scribbler):
         (Wordy, "'numbers' is a str"),
         (Dictionary, "state must be None or a frozen dataclass"),
         (Crash, "raised AttributeError"),
-        (Quitter, "select raised SystemExit: 0\\."),
-        (Wordless, "init raised SystemExit\\."),
+        (Quitter, r"select raised SystemExit: 0 \(.*test_check.py, line \d+\)\."),
+        (Wordless, r"init raised SystemExit \(.*test_check.py, line \d+\)\."),
     ],
 )
 def test_each_breach_is_found_and_said_in_words(policy: type, words: str) -> None:

@@ -116,3 +116,12 @@ def test_odd_counts_a_window_over_the_edge_of_an_epoch_once() -> None:
 def test_the_old_name_of_a_rule_says_the_new_one() -> None:
     with pytest.raises(ConfigError, match=r"policy\.turns = 'within-epoch' is called 'deadline' now.*'window'\."):
         Experiment.parse({"policy": {"name": "fedbacys-odd", "turns": "within-epoch"}})
+
+
+def test_many_groups_in_long_epochs_do_not_overflow_32_bits() -> None:
+    slots = 60_000
+    policy = FedBacys(groups=60_000, grouping="fixed", turns="deadline")
+    group = np.array([0, 59_999], dtype=np.int32)
+    start_slot, _ = policy._start_slots(group, slots, np.array([1, 1], dtype=np.int32))
+    assert start_slot.tolist() == [0, 59_998]  # 59,999 · 59,999 ÷ 60,000, beyond 2³¹ before it is divided
+    assert start_slot.dtype == np.int32

@@ -15,7 +15,7 @@ from fallow.errors import RunDirectoryError, TrackerError
 from fallow.experiment import Experiment
 from fallow.runs import parts
 from fallow.runs.execute import begin_or_resume, run
-from fallow.runs.layout import check_free, clear
+from fallow.runs.ownership import check_free, clear
 from fallow.runs.writer import RunWriter
 from fallow.simulation.engine import Engine
 from fallow.storage.locks import hold

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from fallow.cli import app
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.experiment import Experiment
+from fallow.runs.begun import find_difference
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
-from fallow.sweeps.checks import check_directories, find_difference
+from fallow.sweeps.checks import check_directories
 from fallow.sweeps.forecast import estimate_seconds
 from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all
@@ -48,7 +49,7 @@ def test_every_point_is_planned_the_last_axis_fastest(tmp_path: Path) -> None:
 def test_names_are_told_apart_and_fit_a_folder() -> None:
     assert (
         run_name({"policy.name": "my/mod:Policy", "data.name": "digits"})
-        == "policy.name=my_mod:Policy,data.name=digits"
+        == "policy.name=my_mod_Policy,data.name=digits"
     )
     assert run_name({}) == "run"
 
@@ -170,7 +171,7 @@ def test_a_run_that_fails_does_not_stop_the_others_and_is_listed(tmp_path: Path,
         capsys, monkeypatch, "sweep", *arguments, "--set=policy.k=2", "--grid", policies, "--out", str(tmp_path)
     )
     assert code == 1
-    assert "Failed: name=tests.policies.test_check:Crash: The policy" in words
+    assert "Failed: name=tests.policies.test_check_Crash: The policy" in words
     assert "AttributeError" in words
     assert (tmp_path / "name=vaoi" / "summary.json").exists()
 

@@ -1,16 +1,26 @@
 """The aggregation rules and staleness weights by name. A new one is one file (or class) and one line in its table."""
 
 from fallow.aggregation.absent import All
-from fallow.aggregation.base import Aggregation, AnyAggregation, Resizing, Update, UpdateError, Weighed, aggregate
+from fallow.aggregation.base import (
+    Aggregation,
+    AnyAggregation,
+    Resizing,
+    Update,
+    UpdateError,
+    Weighed,
+    aggregate,
+    first_memory,
+)
 from fallow.aggregation.buffered import Buffered
 from fallow.aggregation.fedasync import FedAsync
 from fallow.aggregation.fedbuff import FedBuff
 from fallow.aggregation.fedopt import FedOpt
 from fallow.aggregation.fedvarp import FedVarp
+from fallow.aggregation.guard import Guard
 from fallow.aggregation.mifa import Mifa
 from fallow.aggregation.received import Received
 from fallow.aggregation.shrinkage import Shrinkage
-from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial, Staleness
+from fallow.aggregation.staleness import Constant, Discard, Hinge, Polynomial, Staleness, discount_of
 
 AGGREGATIONS: dict[str, type] = {
     "received": Received,
@@ -44,6 +54,7 @@ __all__ = [
     "FedBuff",
     "FedOpt",
     "FedVarp",
+    "Guard",
     "Hinge",
     "Mifa",
     "Polynomial",
@@ -55,4 +66,6 @@ __all__ = [
     "UpdateError",
     "Weighed",
     "aggregate",
+    "discount_of",
+    "first_memory",
 ]

@@ -8,16 +8,19 @@ changed, Δ_i = w_i − w(its start), whenever it arrives.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from fallow.aggregation.staleness import Constant, Staleness
-from fallow.errors import FallowError
+from fallow.aggregation.staleness import Constant, Staleness, discount_of
+from fallow.errors import FallowError, PluginError
 from fallow.models.weights import Weights, all_finite
+from fallow.plugins.calls import call, is_ours
+from fallow.plugins.returned import plain_array
+from fallow.state import to_arrays
 
 State = TypeVar("State")
 """A rule's memory: None, or a frozen dataclass of arrays and numbers."""
@@ -92,7 +95,10 @@ class Aggregation(Protocol[State]):
         ...
 
     def combine(self, state: State, weights: Weights, updates: Sequence[Weighed]) -> tuple[State, Weights]:
-        """Returns the memory and the weights of the next epoch; must not change its arguments.
+        """Returns the memory and the weights of the next epoch.
+
+        A rule of your own gets copies of all weights, and may work in place. The memory that it was given must stay as
+        it is.
 
         Args:
             state: The memory.
@@ -122,6 +128,26 @@ class Resizing(Protocol[State]):
         ...
 
 
+def first_memory(rule: Aggregation[State], size: int, data_sizes: NDArray[np.int64]) -> State:
+    """Returns the memory of a rule before the first epoch, after a check that a checkpoint can keep it.
+
+    Args:
+        rule: The rule.
+        size: P, the number of the model's parameters.
+        data_sizes: |D_i| of every client, shape (N,), int64.
+
+    Raises:
+        PluginError: A rule that is not Fallow's failed.
+        StateError: A checkpoint can't keep the memory.
+    """
+    if is_ours(rule):
+        return rule.init(size, data_sizes)
+    part = f"The aggregation rule '{type(rule).__name__}'"
+    state: State = call(part, "init", rule.init, size, data_sizes.copy())
+    to_arrays(state)
+    return state
+
+
 By = Annotated[
     Literal["weights", "changes"],
     Field(description="pull towards weights, as in the paper, or add what trainings changed"),
@@ -149,6 +175,7 @@ def aggregate(
 
     Raises:
         UpdateError: An update has weights, or an importance, that is not finite.
+        PluginError: A rule or a staleness weight that is not Fallow's failed, or returned what is no model.
 
     Examples:
         >>> from fallow.aggregation import Received
@@ -170,8 +197,43 @@ def aggregate(
                 f"The update of client {update.client} that started in slot {update.slot} has the importance "
                 f"{update.importance}; it must be a finite number of 0 or more."
             )
-    weighed = [Weighed(update, staleness.discount(update.staleness)) for update in ordered]
-    return rule.combine(state, weights, [item for item in weighed if item.discount > 0])
+    weighed = [Weighed(update, discount_of(staleness, update.staleness)) for update in ordered]
+    counting = [item for item in weighed if item.discount > 0]
+    return rule.combine(state, weights, counting) if is_ours(rule) else _combine(rule, state, weights, counting)
+
+
+def _combine(
+    rule: Aggregation[State], state: State, weights: Weights, updates: Sequence[Weighed]
+) -> tuple[State, Weights]:
+    """Returns what a rule of somebody's own returns, checked. All weights go in as copies, and come out as one.
+
+    In place, a rule would change the model behind our back: what is known of it, its scores among them, would stay.
+    """
+    part = f"The aggregation rule '{type(rule).__name__}'"
+    copies = [
+        Weighed(replace(item.update, weights=item.update.weights.copy(), start=item.update.start.copy()), item.discount)
+        for item in updates
+    ]
+    answer = call(part, "combine", rule.combine, state, weights.copy(), copies)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise PluginError(f"{part} must return (state, weights) from combine; it returned a {type(answer).__name__}.")
+    return answer[0], _checked_model(part, answer[1], weights.size)
+
+
+def _checked_model(part: str, returned: object, size: int) -> Weights:
+    """Returns a copy of the weights that a rule returned, shape (P,), float32."""
+    weights = plain_array(f"{part} returned weights that can't be used: what combine gave", returned)
+    if not isinstance(returned, np.ndarray) or weights.shape != (size,) or weights.dtype != np.float32:
+        raise PluginError(
+            f"{part} returned a {type(returned).__name__} of shape {weights.shape} and type {weights.dtype} as weights "
+            f"from combine; it must return a NumPy array of shape ({size},), float32: weights.astype(np.float32)."
+        )
+    if not all_finite(weights):
+        raise PluginError(
+            f"{part} returned weights that are not finite numbers from combine, and would spoil the model; divide by "
+            "no sum that can be 0, and return the weights as they are where there are no updates."
+        )
+    return np.array(weights)
 
 
 def moved(weights: Weights, updates: Sequence[Weighed], shares: Sequence[float], by: By = "weights") -> Weights:

@@ -5,6 +5,9 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
+from fallow.plugins.calls import call, is_ours
+from fallow.plugins.returned import plain_number
+
 
 class Staleness(Protocol):
     """Reduces the weight of late updates. A frozen dataclass whose fields are its options."""
@@ -16,6 +19,23 @@ class Staleness(Protocol):
             epochs: How many epochs late the update is.
         """
         ...
+
+
+def discount_of(staleness: Staleness, epochs: int) -> float:
+    """Returns the factor on an update's weight, checked: from 0 to 1.
+
+    Args:
+        staleness: How an update's age reduces its weight.
+        epochs: How many epochs late the update is.
+
+    Raises:
+        PluginError: A staleness weight that is not Fallow's failed, or returned something else.
+    """
+    if is_ours(staleness):
+        return staleness.discount(epochs)
+    part = f"The staleness weight '{type(staleness).__name__}'"
+    factor = call(part, "discount", staleness.discount, epochs)
+    return plain_number(f"{part} of an update that is {epochs} epochs late", factor, 0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,42 @@
-"""``fallow check``: does a policy keep its contract?"""
+"""``fallow check``: does a part of somebody's own keep its contract?"""
 
 from typing import Annotated, Any
 
 import typer
 
 from fallow.cli.screen import Json, console, print_json, words_aside
+from fallow.conformance.check import check as find_problems
+from fallow.conformance.check import kind_name
 from fallow.experiment.settings import override
-from fallow.plugins.names import resolve
 from fallow.plugins.nested import plain
-from fallow.plugins.options import with_options
-from fallow.policies import POLICIES
-from fallow.policies.check import check_policy
 
 
 def check(
-    policy: Annotated[str, typer.Argument(help="A policy's name, or my_module:MyPolicy.")],
+    part: Annotated[str, typer.Argument(help="A name, such as vaoi or solar, or my_module:MyPolicy.")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="What it is: policy, energy, dataset, partition, model, objective, rule, staleness, tracker or "
+            "battery; needed only where its methods do not tell."
+        ),
+    ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set one option of the policy, as in k=5; may be repeated."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Set one option of the part, as in k=5; may be repeated."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check that a policy keeps its contract: shape, type, determinism, purity, limits, checkpoints."""
+    """Check that a policy, an energy model, a rule or another part keeps its contract, and say what is wrong."""
     options: dict[str, Any] = {}
     for assignment in setting or ():
         override(options, assignment.strip().removeprefix("policy."))  # a config says policy.k
     with words_aside(as_json):
-        cls = resolve(policy, POLICIES, "policy", "fallow.policies")
-        problems = check_policy(with_options(f"The policy '{policy}'", cls, plain(options)))
+        found = kind_name(part, kind)
+        problems = find_problems(part, found, plain(options))
     if as_json:
-        print_json({"policy": policy, "problems": problems})
+        print_json({found: part, "problems": problems})
     elif not problems:
-        console.print(f"{policy} keeps its contract.", highlight=False)
+        console.print(f"{part} keeps its contract.", highlight=False)
     else:
         for problem in problems:
             console.print(f"- {problem}", highlight=False, markup=False)

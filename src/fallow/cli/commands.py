@@ -54,7 +54,7 @@ COMMANDS: dict[str, Place] = {
     "check": Place(
         "check",
         "check",
-        "Check that a policy keeps its contract: shape, type, determinism, purity, limits, checkpoints.",
+        "Check that a policy, an energy model, a rule or another part keeps its contract, and say what is wrong.",
     ),
     "calibrate": Place(
         "calibrate",

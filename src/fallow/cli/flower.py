@@ -1,11 +1,7 @@
 """``fallow flower``: a Flower app to begin with, keys for a real federation, and its nodes."""
 
-import os
 import re
-import shutil
-import socket
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,16 +13,20 @@ import typer
 from fallow.cli.screen import console, errors
 from fallow.errors import ConfigError
 from fallow.experiment.settings import override
+from fallow.flower.deploy.diagnosis import why_refused
+from fallow.flower.deploy.programs import (
+    NOT_INSTALLED,
+    Programs,
+    check_installed,
+    environment_for,
+    link_programs,
+    node_programs,
+)
 from fallow.flower.deploy.supervisor import supervise
+from fallow.flower.node.warm import with_warm_program
+from fallow.storage.files import write_atomically
 
 flower_app = typer.Typer(help="Begin a Flower app, make its keys, and keep its nodes running.", no_args_is_help=True)
-
-QUIET = {
-    "FLWR_TELEMETRY_ENABLED": "0",
-    "FLWR_DISABLE_UPDATE_CHECK": "1",
-    "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
-}
-"""Without these, Flower tells its makers of each start, asks them for news, and installs packages."""
 
 OLD_SESSION = 70.0
 """Seconds before a SuperNode is started again: the 60 for which Flower takes a dead one for alive, and some more.
@@ -35,10 +35,11 @@ Any sooner, and it may be refused. Worse, it may be let in just as its old sessi
 then nobody notices that the order it died over is lost, and the server waits for an answer as long as it ever would.
 """
 
+LINK_PAUSE = 5.0
+"""Seconds before a SuperLink is started again."""
+
 PRIVATE_KEY = b"BEGIN OPENSSH PRIVATE KEY"
 ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
-
-NOT_INSTALLED = "Flower is not installed; run pip install 'fallow[flower]'."
 
 
 @flower_app.command()
@@ -98,6 +99,9 @@ def node(
             metavar="KEY=VALUE", help="More of its node config, for your own app; may be repeated.", show_default=False
         ),
     ] = None,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Keep a process in memory that has everything loaded and answers at once.")
+    ] = False,
 ) -> None:
     """Keep a SuperNode running: start it again when it dies or is refused, until Ctrl-C."""
     authority = ca or key.with_name("ca.crt")
@@ -113,30 +117,46 @@ def node(
         raise ConfigError(f"{key} is no private key of a node; it is the file without an ending, such as node-00.")
     if not ADDRESS.fullmatch(superlink):
         raise ConfigError(f"--superlink is '{superlink}'; it must be host:port, such as 127.0.0.1:8000 or [::1]:8000.")
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    program = shutil.which("flower-supernode", path=programs)
-    if program is None:
-        raise ConfigError(NOT_INSTALLED)
+    check_installed()
     home = (directory or Path("nodes") / key.name).resolve()
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
     # In a file, because on the command line Flower takes no quotation marks inside of values.
     node_config = home / "node.toml"
     settings = _node_config(home, number, identity or (key.name if number is None else None), config or [])
-    node_config.write_text(tomli_w.dumps(settings), encoding="utf-8")
-    # Each node has a Flower home of its own: two that install an app into one at once disturb each other.
-    environment = QUIET | os.environ | {"PATH": programs, "FLWR_HOME": str(home / "flower")}
+    write_atomically(node_config, tomli_w.dumps(settings).encode())
+    environment = environment_for(home / "flower")
+    if warm:
+        environment |= {"PATH": with_warm_program(home, environment["PATH"])}
 
-    def command() -> list[str]:
-        return [
-            *(program, "--superlink", superlink, "--root-certificates", str(authority)),
-            *("--auth-supernode-private-key", str(key), "--node-config", str(node_config)),
-            *("--host", "127.0.0.1", "--port", str(_free_port())),
-        ]
+    def programs() -> Programs:
+        return node_programs(home, superlink, authority, key, node_config)
 
-    def tell(sentence: str) -> None:
-        errors.print(f"SuperNode {key.name}: {sentence}", highlight=False, markup=False)
+    def explain(seconds: float) -> str:
+        return why_refused(superlink, authority) if seconds < OLD_SESSION else ""
 
-    supervise(command, environment, tell, OLD_SESSION)
+    supervise(programs, environment, _teller(f"SuperNode {key.name}"), OLD_SESSION, explain)
+
+
+@flower_app.command()
+def link(
+    directory: Annotated[Path, typer.Argument(help="The app's directory, with its keys.")] = Path(),
+    host: Annotated[str, typer.Option(help="The address that it listens to; else this machine alone reaches it.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Its port.")] = 8000,
+) -> None:
+    """Keep a SuperLink running, with TLS, for registered nodes alone: start it again when it dies, until Ctrl-C."""
+    for name in ("ca.crt", "server.crt", "server.key"):
+        if not (directory / "keys" / name).is_file():
+            raise ConfigError(f"{directory / 'keys' / name} is not there; `fallow flower keys` makes keys.")
+    check_installed()
+    home = directory.resolve()
+    (home / ".flwr").mkdir(exist_ok=True, mode=0o700)
+
+    def programs() -> Programs:
+        return link_programs(home, host, port)
+
+    supervise(programs, environment_for(home / ".flwr"), _teller("SuperLink"), LINK_PAUSE)
 
 
 @contextmanager
@@ -163,8 +183,8 @@ def _node_config(home: Path, number: int | None, identity: str | None, more: lis
     return settings | {name: value for name, value in own.items() if value is not None}
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+def _teller(who: str) -> Callable[[str], None]:
+    def tell(sentence: str) -> None:
+        errors.print(f"{who}: {sentence}", highlight=False, markup=False)
+
+    return tell

@@ -10,7 +10,7 @@ from fallow.cli.show import as_table
 from fallow.experiment import Experiment
 from fallow.experiment.harvests import describe_energy
 from fallow.runs import execute
-from fallow.runs.layout import is_finished, next_free
+from fallow.runs.layout import is_finished
 from fallow.runs.run import Run
 
 Workers = Annotated[
@@ -36,10 +36,12 @@ def run(
     """Run one experiment and write its run directory."""
     with words_aside(as_json):
         experiment = Experiment.read(config, setting or ())
-        directory = out or next_free(Path("runs"), experiment.policy.name)
         if found_in_source := describe_energy(experiment):
             console.print(found_in_source, highlight=False, markup=False)
-        found = execute.run(experiment, directory, overwrite=overwrite, workers=workers)
+        if out is None:
+            found = execute.run_next(experiment, Path("runs"), workers=workers)
+        else:
+            found = execute.run(experiment, out, overwrite=overwrite, workers=workers)
     _show(found, as_json=as_json)
 
 

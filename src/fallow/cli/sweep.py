@@ -14,6 +14,7 @@ from rich.table import Table
 from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
 from fallow.study.grid import POLICIES
+from fallow.study.overview import explain_ages
 from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
 from fallow.study.sweep import study_runs
@@ -197,6 +198,8 @@ def _carry_out(
         if result.rows and not (as_json or latex):
             for table in _tables(study, target):
                 console.print(table)
+            if not_comparable := explain_ages(study.members):
+                console.print(not_comparable, highlight=False, markup=False)
         say_finished(result)
     if latex and result.rows:
         typer.echo(study.to_latex(target=target))

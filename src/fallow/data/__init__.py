@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fallow.data.cifar10 import Cifar10
-from fallow.data.dataset import Dataset, DatasetOptions, checked_dataset
+from fallow.data.dataset import Dataset, DatasetOptions, checked_dataset, loaded
 from fallow.data.digits import Digits
 from fallow.data.division import divide
 from fallow.data.fashion_mnist import FashionMnist
@@ -72,7 +72,7 @@ def load_dataset(name: str, *, seed: int, data_dir: Path | None = None, **option
         ((60, 1, 16, 16), dtype('float32'), 3)
     """
     source = with_options(f"The dataset '{name}'", resolve_dataset(name), options)
-    return checked_dataset(name, source.load(seed, data_dir))
+    return loaded(source, seed, data_dir, name)
 
 
 def fetch(name: str, data_dir: Path | None = None, given: Path | None = None, watcher: Watcher = SILENT) -> Path:
@@ -172,6 +172,7 @@ __all__ = [
     "is_ready",
     "label_mix",
     "load_dataset",
+    "loaded",
     "partition",
     "resolve_dataset",
     "samples_per_client",

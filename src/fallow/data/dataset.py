@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from fallow.data.faults import MOST_CLASSES, Inputs, Labels, input_fault, label_fault, owner_fault
 from fallow.errors import ConfigError
+from fallow.plugins.calls import call
+from fallow.plugins.returned import plain_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,8 @@ class Dataset:
         channels = self.x.shape[1]
         each = "one a feature" if self.x.ndim == 2 else "one a channel"
         for field, values in (("mean", self.mean), ("std", self.std)):
-            if len(values) != channels or not np.isfinite(values).all():
+            numbers = plain_array(self._field(field), values)
+            if numbers.shape != (channels,) or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
                 raise ConfigError(f"{self._field(field)} is {values}; it must be {channels} finite numbers, {each}.")
         if min(self.std) <= 0:
             raise ConfigError(f"{self._field('std')} is {self.std}; every channel's must be more than 0.")
@@ -104,6 +107,24 @@ class DatasetOptions(Protocol):
             data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
         """
         ...
+
+
+def loaded(source: DatasetOptions, seed: int, data_dir: Path | None = None, name: str = "") -> Dataset:
+    """Returns the dataset of a source, checked.
+
+    Args:
+        source: Where it comes from.
+        seed: The seed of what is random in a generated dataset.
+        data_dir: Where fetched data is kept; None is $FALLOW_DATA_DIR or the user's cache.
+        name: The name of the dataset, for error sentences.
+
+    Raises:
+        ConfigError: It is no `Dataset`, or one of its fields can't be used.
+        PluginError: A source that is not Fallow's failed.
+    """
+    name = name or type(source).__name__
+    where = () if data_dir is None else (data_dir,)  # what a user writes may do without it
+    return checked_dataset(name, call(f"The dataset '{name}'", "load", source.load, seed, *where))
 
 
 def checked_dataset(name: str, dataset: object) -> Dataset:

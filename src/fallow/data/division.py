@@ -7,6 +7,8 @@ from fallow.data.partitions import Natural, Partition, Parts
 from fallow.data.partitions.base import check_everyone_has_some
 from fallow.data.sizes import Sizes, check_sizes, draw_sizes, samples_per_client
 from fallow.errors import ConfigError
+from fallow.plugins.calls import call
+from fallow.plugins.returned import plain_array
 
 
 def divide(
@@ -45,15 +47,19 @@ def divide(
     if isinstance(partition, Natural):
         return partition.split(dataset, clients)
     mean = samples_per_client(samples, len(dataset.y), clients)
-    parts = partition.split(dataset.y, draw_sizes(sizes, clients, mean, seed, spread), seed)
-    return _checked(f"The partition '{name or type(partition).__name__}'", parts, clients, len(dataset.y))
+    part = f"The partition '{name or type(partition).__name__}'"
+    # A copy of the labels: a partition that sorts or shuffles them would change what the samples are.
+    drawn = draw_sizes(sizes, clients, mean, seed, spread)
+    parts = call(part, "split", partition.split, dataset.y.copy(), drawn, seed)
+    return _checked(part, parts, clients, len(dataset.y))
 
 
 def _checked(what: str, parts: object, clients: int, samples: int) -> Parts:
     """Returns the parts that a partition made as arrays of int64; raises ConfigError if no run can use them."""
-    if not isinstance(parts, list | tuple | np.ndarray):
+    if not isinstance(parts, list | tuple | np.ndarray) or (isinstance(parts, np.ndarray) and parts.ndim == 0):
         raise ConfigError(f"{what} returned a {type(parts).__name__}; it must return a list of arrays, one a client.")
-    arrays = [np.asarray(part) for part in parts]
+    # Iterating over an array with a mask gives rows with theirs, which are found here.
+    arrays = [plain_array(f"The part of a client that {what[0].lower()}{what[1:]} made", part) for part in parts]
     if len(arrays) != clients:
         raise ConfigError(f"{what} returned {len(arrays)} parts for {clients} clients; it must return one for each.")
     for client, part in enumerate(arrays):
@@ -73,4 +79,4 @@ def _checked(what: str, parts: object, clients: int, samples: int) -> Parts:
         raise ConfigError(
             f"{what} gave the sample {int(counts.argmax())} {counts.max()} times; no sample may have two owners."
         )
-    return [part.astype(np.int64, copy=False) for part in arrays]
+    return [part.astype(np.int64) for part in arrays]  # copies: the partition may keep its own

@@ -14,6 +14,8 @@ MOST_CLASSES = 100_000
 SHAPES = "(samples, channels, height, width), (samples, channels, length) or (samples, features), none of them 0"
 """The shapes that inputs may have: images, signals, vectors."""
 
+MASKED = "is a masked array, whose mask would be lost; fill it first, with array.filled(…)"
+
 
 def input_fault(x: Inputs) -> str | None:
     """Returns what is wrong with inputs, in words; None if nothing is.
@@ -21,6 +23,8 @@ def input_fault(x: Inputs) -> str | None:
     Args:
         x: What should be images, signals or vectors.
     """
+    if isinstance(x, np.ma.MaskedArray):
+        return MASKED
     if not isinstance(x, np.ndarray) or x.dtype not in (np.uint8, np.float32):
         return f"has the type {_type(x)}; it must be an array of uint8 or float32"
     if x.ndim not in (2, 3, 4) or 0 in x.shape:
@@ -39,6 +43,8 @@ def label_fault(y: Labels, samples: int, x_field: str, classes: int) -> str | No
         x_field: The name of the samples' array.
         classes: How many classes there are.
     """
+    if isinstance(y, np.ma.MaskedArray):
+        return MASKED
     if not isinstance(y, np.ndarray) or y.dtype != np.int64:
         return f"has the type {_type(y)}; it must be an array of int64"
     if y.shape != (samples,):
@@ -60,6 +66,8 @@ def owner_fault(client: Labels | None, samples: int) -> str | None:
     """
     if client is None:
         return None
+    if isinstance(client, np.ma.MaskedArray):
+        return MASKED
     if not isinstance(client, np.ndarray) or client.dtype != np.int64:
         return f"has the type {_type(client)}; it must be an array of int64"
     if client.shape != (samples,):

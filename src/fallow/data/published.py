@@ -1,6 +1,6 @@
 """A published dataset: fetched once, checked against one hash, then read from the cache."""
 
-import tempfile
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ import numpy as np
 
 from fallow.data.cache import Arrays, default_data_dir, read_arrays, write_arrays
 from fallow.data.dataset import Dataset
+from fallow.data.fetching import hold_for_fetch
 from fallow.data.sources import Silent, Source, Watcher
 from fallow.errors import DataError
 
@@ -102,25 +103,34 @@ class Published:
             DataError: No source gave the right data.
         """
         folder = self.folder(data_dir)
-        if given is not None:
-            write_arrays(folder, self._checked(given, str(given)))
-            return folder
-        if self._is_whole(data_dir):
-            watcher.say(f"{self.name} is in {folder} already, and its checksum is right.")
-            return folder
-        write_arrays(folder, self._from_first_source(watcher))
+        if given is None and self._is_whole(data_dir):  # where nothing is to be written, nothing need be writable
+            return self._there(folder, watcher)
+        with hold_for_fetch(folder, watcher) as download:
+            if given is not None:
+                write_arrays(folder, self._checked(given, str(given)))
+            elif self._is_whole(data_dir):  # another process was first
+                return self._there(folder, watcher)
+            else:
+                write_arrays(folder, self._from_first_source(download, watcher))
         return folder
 
-    def _from_first_source(self, watcher: Watcher) -> Arrays:
+    def _there(self, folder: Path, watcher: Watcher) -> Path:
+        watcher.say(f"{self.name} is in {folder} already, and its checksum is right.")
+        return folder
+
+    def _from_first_source(self, download: Path, watcher: Watcher) -> Arrays:
         reasons = []
         for source in self.sources:
             watcher.say(f"Asking {source.title} …")
             try:
-                with tempfile.TemporaryDirectory(prefix="fallow-") as temporary:
-                    return self._checked(source.obtain(Path(temporary), watcher), source.title)
+                download.mkdir()
+                return self._checked(source.obtain(download, watcher), source.title)
+            except OSError as error:
+                raise DataError(f"The data can't be written to {download}: {error.strerror or error}.") from error
             except DataError as error:
                 reasons.append(f"{source.title}: {str(error).rstrip('.')}")
                 watcher.say(f"Not from {reasons[-1]}.")
+                shutil.rmtree(download)
         raise DataError(
             f"The dataset '{self.name}' can't be fetched ({'; '.join(reasons)}); try again later, or give a folder or "
             f"archive that you have: `fallow data fetch {self.name} --from PATH`."

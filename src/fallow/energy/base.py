@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.energy.scale import Scale
 from fallow.errors import EnergyError
+from fallow.plugins.returned import plain_array
 
 MOST_UNITS = 10**9
 """Most units that a client can harvest in a slot."""
@@ -134,9 +135,9 @@ def unit_rows(
         >>> [rows.tolist() for rows in unit_rows(harvest, clients=2, slots=3, most=2)]
         [[[0, 1], [2, 0]], [[1, 1]]]
     """
-    if not isinstance(harvest, np.ndarray):
+    if isinstance(harvest, np.ma.MaskedArray) or not isinstance(harvest, np.ndarray):
         for units in harvest:
-            yield checked_units(np.asarray(units)[None], clients)
+            yield checked_units(plain_array("What the energy model gave for a slot", units, EnergyError)[None], clients)
         return
     if len(harvest) != slots:
         raise EnergyError(f"The energy model gave {len(harvest)} slots for an epoch of {slots}.")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fallow.energy.base import Averaged, EnergyModel, Harvest, Units
 from fallow.energy.outlook import EpochForecast, Forecasting, Outlook
+from fallow.energy.own import prepared, prepared_forecast
 from fallow.errors import ConfigError, EnergyError
 from fallow.rng import Purpose, stream
 
@@ -81,7 +82,7 @@ class Rescaling:
             ConfigError: The model does not know its mean, or it is 0.
         """
         factor = self._factor(clients)
-        harvest = self.of.prepare(seed, clients, slots_per_epoch)
+        harvest = prepared(self.of, seed, clients, slots_per_epoch)
 
         def rescaled(epoch: int) -> Iterable[Units]:
             offset = stream(seed, Purpose.FRACTIONS, epoch).random(clients)
@@ -116,7 +117,7 @@ class Rescaling:
                 f"{type(self.of).__name__} has no forecast; choose another energy model, or a policy that needs none."
             )
         factor = self._factor(clients)
-        forecast = self.of.prepare_forecast(seed, clients, slots_per_epoch)
+        forecast = prepared_forecast(self.of, seed, clients, slots_per_epoch)
 
         def rescaled(epoch: int, epochs: int) -> Outlook:
             units, error = forecast(epoch, epochs)

@@ -3,6 +3,7 @@
 from fallow.energy.base import Averaged, Correlated, EnergyModel, Harvest, Rescaled, Scaled
 from fallow.energy.fractions import Rescaling
 from fallow.energy.outlook import EpochForecast, Forecasting
+from fallow.energy.own import prepared, prepared_forecast
 from fallow.energy.scale import Scale
 from fallow.energy.weather import Weathered
 from fallow.errors import ConfigError
@@ -41,7 +42,7 @@ def prepare_harvest(
         [[True, True], [True, True], [True, True]]
     """
     ready = settled(model, scale=scale, correlation=correlation, mean=mean, weather=weather)
-    return ready.prepare(seed, clients, slots_per_epoch)
+    return prepared(ready, seed, clients, slots_per_epoch)
 
 
 def prepare_forecast(
@@ -137,4 +138,4 @@ def settled_forecast(model: EnergyModel, seed: int, clients: int, slots_per_epoc
             f"The policy needs a forecast of the energy model, and {type(model).__name__} has none; choose another "
             "energy model, or let the policy forecast by the truth."
         )
-    return model.prepare_forecast(seed, clients, slots_per_epoch)
+    return prepared_forecast(model, seed, clients, slots_per_epoch)

@@ -12,6 +12,7 @@ from fallow.energy.fractions import means_of
 from fallow.energy.groups import group_seed, group_sizes, joined
 from fallow.energy.harvest import settled, settled_forecast
 from fallow.energy.outlook import EpochForecast, Outlook
+from fallow.energy.own import prepared
 from fallow.energy.scale import Scale
 from fallow.errors import ConfigError
 
@@ -49,7 +50,7 @@ class Mixture:
     def prepare(self, seed: int, clients: int, slots_per_epoch: int) -> Harvest:
         """Returns the harvest of all groups. The arguments are those of `EnergyModel.prepare`."""
         harvests = [
-            model.prepare(own_seed, size, slots_per_epoch) for model, own_seed, size in self._settled(seed, clients)
+            prepared(model, own_seed, size, slots_per_epoch) for model, own_seed, size in self._settled(seed, clients)
         ]
         return joined(harvests, clients, slots_per_epoch)
 

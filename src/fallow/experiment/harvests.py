@@ -8,6 +8,8 @@ import numpy as np
 from fallow.energy import Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
 from fallow.energy.devices.harvests import harvest_of_classes
 from fallow.energy.groups import group_seed, group_sizes
+from fallow.errors import EnergyError
+from fallow.plugins.calls import blamed
 
 if TYPE_CHECKING:
     from fallow.experiment.experiment import Experiment
@@ -96,13 +98,14 @@ def _through_the_door(
     prepare: Callable[..., Prepared], experiment: "Experiment", place: int | None, seed: int, clients: int
 ) -> Prepared:
     energy = energy_of(experiment, place)
-    return prepare(
-        energy.parts["model"],
-        seed=seed,
-        clients=clients,
-        slots_per_epoch=experiment.slots_per_epoch,
-        scale=experiment.scale,
-        correlation=energy.correlation,
-        mean=energy.mean,
-        weather=experiment.seed,  # one sky for all, whatever the seed of a class
-    )
+    with blamed(f"The energy model '{energy.model}'", "its preparation", error=EnergyError):
+        return prepare(
+            energy.parts["model"],
+            seed=seed,
+            clients=clients,
+            slots_per_epoch=experiment.slots_per_epoch,
+            scale=experiment.scale,
+            correlation=energy.correlation,
+            mean=energy.mean,
+            weather=experiment.seed,  # one sky for all, whatever the seed of a class
+        )

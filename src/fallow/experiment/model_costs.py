@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fallow.data import loaded
 from fallow.data.sizes import samples_per_client
 from fallow.models.base import Model
+from fallow.plugins.calls import blamed
 
 BYTES_A_NUMBER = 4
 """Weights are sent as float32."""
@@ -59,8 +61,9 @@ def _measure(model: Model, data: Any, seed: int, clients: int, wanted: int) -> M
     from fallow.learning.network import build_network  # loads PyTorch, which takes seconds
     from fallow.learning.operations import forward_flops
 
-    dataset = data.load(seed)
-    network = build_network(model, dataset.x.shape[1:], dataset.classes, seed)
+    dataset = loaded(data, seed)
+    with blamed(f"The model '{type(model).__name__}'", "building the network"):
+        network = build_network(model, dataset.x.shape[1:], dataset.classes, seed)
     return ModelCosts(
         update_bytes=BYTES_A_NUMBER * network.size,
         forward_flops=forward_flops(network),

@@ -194,6 +194,13 @@ class Aggregation(Choosing):
     """How the updates of an epoch make the next model."""
 
     name: str = Field("received", description=f"{', '.join(AGGREGATIONS)}, or module:Class")
+    guard: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="with 10, an update that moved the model ten times as far as the median of others is not used; 0 "
+        "uses all",
+    )
 
 
 class Staleness(Choosing):

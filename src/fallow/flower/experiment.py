@@ -1,29 +1,30 @@
-"""An experiment of Fallow's as a Flower app: the same data, harvest and rules, each client on a node of its own."""
+"""An experiment of Fallow's as a Flower app: its server, and what its nodes learn. PyTorch is loaded here."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from flwr.app import ArrayRecord, Context, MetricRecord
-from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from numpy.typing import NDArray
 
 from fallow.data import Dataset
 from fallow.energy.devices import training_steps
-from fallow.errors import ConfigError, NodeError
+from fallow.errors import ConfigError
 from fallow.experiment import Experiment
-from fallow.flower.batteries import Battery, Emulated, WallClock
-from fallow.flower.node.client import PARTITION, app_of, directory_for, identity_of, shares_labels
 from fallow.flower.node.client_task import ClientTask
-from fallow.flower.node.node import Node
+from fallow.flower.server.combination import GUARD
 from fallow.flower.server.strategy import FallowStrategy
+from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import flattened, from_array_record, to_array_record
 from fallow.learning.evaluation import evaluate
 from fallow.learning.network import Network, build_network
-from fallow.learning.probe import probe_batches, shard_sizes
+from fallow.learning.probe import Probed, probe, probe_batches, shard_sizes
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.models.weights import Weights
+from fallow.plugins.nested import flatten
 from fallow.simulation.learner_setup import load_dataset, split
 
 
@@ -38,24 +39,25 @@ class _Parts:
         self.train = _samples(dataset, dataset.x, dataset.y)
         self.test = _samples(dataset, dataset.x_test, dataset.y_test)
         self.shards = split(self.experiment, dataset)
-        self.policy = self.experiment.build("policy")
-        train_slots = self.experiment.build_physics(self.policy).train_slots
+        train_slots = self.experiment.build_physics(self.experiment.build("policy")).train_slots
         self.steps = training_steps(self.experiment.table(), train_slots)
-        self._batteries: dict[int, Emulated] = {}
+        self.sizes, self.objective = shard_sizes(self.shards), self.experiment.build("objective")
+        self._batches: tuple[int, list[NDArray[np.int64]]] | None = None
 
-    def battery(self, number: int) -> Emulated:
-        if number not in self._batteries:
-            self._batteries[number] = Emulated.of(self.experiment, number)
-        return self._batteries[number]
+    def batches(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Returns the probe batch of every client, drawn once for however many of them ask in turn."""
+        if self._batches is None or self._batches[0] != epoch:
+            sizes, kind = -(-self.sizes // self.steps), self.experiment.learning.probe_batch
+            self._batches = (epoch, probe_batches(self.experiment.seed, epoch, self.shards, sizes, kind))
+        return self._batches[1]
+
+    def probe(self, numbers: Sequence[int], weights: Weights, epoch: int, *, losses: bool) -> Probed:
+        """Returns what one forward pass of the clients' probe batches says of the weights."""
+        batches = self.batches(epoch)
+        return probe(self.workers, weights, self.train, [batches[number] for number in numbers], losses=losses)
 
     def task(self, number: int) -> ClientTask:
         experiment = self.experiment
-        sizes = shard_sizes(self.shards)
-
-        def probe_batch(epoch: int) -> NDArray[np.int64]:
-            kind = experiment.learning.probe_batch
-            return probe_batches(experiment.seed, epoch, self.shards, -(-sizes // self.steps), kind)[number]
-
         return ClientTask(
             number=number,
             seed=experiment.seed,
@@ -64,9 +66,9 @@ class _Parts:
             shard=self.shards[number],
             steps=int(self.steps[number]),
             sgd=experiment.sgd,
-            probe_batch=probe_batch,
+            probe_batch=lambda epoch: self.batches(epoch)[number],
             first_moment=experiment.learning.first_moment,
-            objective=experiment.build("objective"),
+            objective=self.objective,
             keep_local=experiment.model.keep_local,
         )
 
@@ -74,36 +76,6 @@ class _Parts:
 @lru_cache(maxsize=4)
 def _parts(toml: str) -> _Parts:
     return _Parts(toml)
-
-
-def experiment_client(
-    experiment: Experiment,
-    *,
-    slot_seconds: float | None = None,
-    directory: Path | None = None,
-    share_labels: bool = False,
-) -> ClientApp:
-    """Returns the ClientApp of an experiment. A node's `partition-id` says which of the clients it is.
-
-    Args:
-        experiment: What is run.
-        slot_seconds: How long a slot lasts by the clock; None: an epoch passes when the server says so.
-        directory: Where memories are kept; the node config's `fallow-dir` goes before it.
-        share_labels: Whether nodes tell the mix of their labels to a policy that asks; the node config's `share-labels`
-            goes before it.
-    """
-    toml = experiment.to_toml()
-
-    def node(context: Context) -> Node:
-        number = _number(context, experiment.clients)
-        parts = _parts(toml)
-        battery: Battery = parts.battery(number)
-        if slot_seconds is not None:
-            battery = WallClock(parts.battery(number), slot_seconds)
-        place, shares = directory_for(context, directory), shares_labels(context, share_labels)
-        return Node(identity_of(context), parts.task(number), battery, place, parts.policy, share_labels=shares)
-
-    return app_of(node)
 
 
 def experiment_server(
@@ -116,8 +88,9 @@ def experiment_server(
 ) -> ServerApp:
     """Returns the ServerApp of an experiment: its policy, rules, first weights, rounds and test set.
 
-    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` are used instead of the arguments. If
-    there is no directory at all, the app raises ConfigError when it runs.
+    The run config's `directory`, `min-nodes`, `patience` and `reply-seconds` are used instead of the arguments, and its
+    `trackers`, names with commas in between, instead of the experiment's. If there is no directory at all, the app
+    raises ConfigError when it runs.
 
     Args:
         experiment: What is run.
@@ -140,6 +113,7 @@ def experiment_server(
             min_nodes=int(config.get("min-nodes", min_nodes or experiment.clients)),
             patience=float(config.get("patience", patience)),
             reply_seconds=float(config.get("reply-seconds", reply_seconds)),
+            trackers=str(config["trackers"]).replace(",", " ").split() if "trackers" in config else None,
         )
         scorer = Scorer(experiment)
         strategy.start(grid, scorer.initial(), experiment.epochs, evaluate_fn=scorer)
@@ -154,6 +128,7 @@ def experiment_strategy(
     min_nodes: int | None = None,
     patience: float = 60.0,
     reply_seconds: float = 3600.0,
+    trackers: Sequence[str] | None = None,
 ) -> FallowStrategy:
     """Returns the strategy of an experiment.
 
@@ -163,7 +138,9 @@ def experiment_strategy(
         min_nodes: How many nodes a round waits for; None: all of the experiment's clients.
         patience: Seconds that it waits.
         reply_seconds: How long a reply is waited for.
+        trackers: Who is told of the rounds, by name; None: those of the experiment's `output.trackers`.
     """
+    names = experiment.output.trackers if trackers is None else trackers
     return FallowStrategy(
         experiment.build("policy"),
         aggregation=experiment.build("aggregation"),
@@ -175,6 +152,8 @@ def experiment_strategy(
         min_nodes=min_nodes or experiment.clients,
         patience=patience,
         reply_seconds=reply_seconds,
+        guard=experiment.aggregation.guard or GUARD,
+        trackers=RoundTrackers(names, flatten(experiment.table())),
     )
 
 
@@ -215,13 +194,3 @@ def _network(experiment: Experiment, dataset: Dataset) -> Network:
 
 def _samples(dataset: Dataset, x: NDArray[np.uint8] | NDArray[np.float32], y: NDArray[np.int64]) -> Samples:
     return samples_from_arrays(x, y, dataset.mean, dataset.std)
-
-
-def _number(context: Context, clients: int) -> int:
-    number = context.node_config.get(PARTITION)
-    if not isinstance(number, int) or not 0 <= number < clients:
-        raise NodeError(
-            f"This node's {PARTITION} is {number}; the experiment has clients 0 to {clients - 1}: start the node with "
-            f"--node-config '{PARTITION}=0', or the like."
-        )
-    return number

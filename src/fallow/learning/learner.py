@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import Update, aggregate
+from fallow.aggregation import Update, aggregate, discount_of, first_memory
 from fallow.errors import DivergenceError
 from fallow.learning.clock import Clock
 from fallow.learning.cohort import choose, train_cohort
+from fallow.learning.distances import distances, parameter_distances
 from fallow.learning.evaluation import evaluate, evaluate_clients
 from fallow.learning.kept_statistics import KeptStatistics
 from fallow.learning.options import Compute, Strategy
-from fallow.learning.probe import Probed, distances, first_moments, parameter_distances, probe, probe_batches
+from fallow.learning.probe import Probed, first_moments, probe, probe_batches
 from fallow.learning.start_models import StartModels
 from fallow.learning.state import ClientScores, LearningState, Scores, Trained
 from fallow.learning.task import Task
@@ -43,6 +44,7 @@ class Learner:
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        seen: How far the updates before moved the model, for the guard, shape (n,), float64; None without a guard.
         scores: The scores of the model that is handed out; None until it is evaluated.
         client_scores: Its scores on each client's samples; None until it is evaluated there. Not part of the state.
         seconds: The time spent, by kind of work.
@@ -62,12 +64,13 @@ class Learner:
         self.local: list[NDArray[np.float32] | None] = [None] * clients
         self.losses = np.full(clients, np.nan, dtype=np.float32)
         self.mean_weights = self.weights if task.average else None
+        self.seen = task.guard.first() if task.guard else None
         self.scores: Scores | None = None
         self.client_scores: ClientScores | None = None
         labels = task.train.labels.cpu().numpy()
         self._offsets = logit_offsets(task.objective, labels, task.shards, task.network.classes)
         self.data_sizes = task.data_sizes
-        self.aggregation_state: Any = task.aggregation.init(self.weights.size, self.data_sizes)
+        self.aggregation_state: Any = first_memory(task.aggregation, self.weights.size, self.data_sizes)
         self._first_state = self.aggregation_state
         self._clock = Clock()
         self.seconds = self._clock.seconds
@@ -168,9 +171,20 @@ class Learner:
             staleness: How many epochs ago its training started.
         """
         trained, start = self.held.pop(client), self.starts.take(client)
-        if trained.diverged_at is not None or self.task.staleness.discount(staleness) == 0:
+        if trained.diverged_at is not None or discount_of(self.task.staleness, staleness) == 0:
             return None
         return Update(client, trained.slot, trained.weights, start, int(self.data_sizes[client]), staleness)
+
+    def sift(self, updates: Sequence[Update]) -> list[Update]:
+        """Returns the updates of an epoch that the guard accepts; without a guard, all.
+
+        Args:
+            updates: The updates received in the epoch, with finite weights.
+        """
+        if self.task.guard is None or self.seen is None:
+            return list(updates)
+        self.seen, kept, _ = self.task.guard.sift(self.seen, updates)
+        return kept
 
     def aggregate(self, updates: Sequence[Update]) -> None:
         """Replaces w(t) by w(t+1) (Alg. 1, lines 20-21).
@@ -227,6 +241,7 @@ class Learner:
             statistics=self.kept.by_client,
             losses=self.losses,
             mean_weights=self.mean_weights,
+            seen=self.seen,
             scores=self.scores,
             aggregation=self.aggregation_state,
         )
@@ -242,7 +257,7 @@ class Learner:
         self.held, self.client_scores = {trained.client: trained for trained in state.held}, None
         self.local = [state.local.get(client) for client in range(len(self.local))]
         self.kept.by_client, self.starts, self.mean_weights = state.statistics, state.starts, state.mean_weights
-        self.aggregation_state = state.aggregation
+        self.aggregation_state, self.seen = state.aggregation, state.seen
 
     def _measure(self) -> Strategy:
         """Returns the faster strategy for a small cohort."""

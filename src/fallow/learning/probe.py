@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from fallow.learning.distances import Moments
 from fallow.learning.network import Network
 from fallow.learning.samples import Samples
 from fallow.learning.statistics import Statistics, with_statistics
 from fallow.learning.workers import Workers
 from fallow.models.weights import Weights
 from fallow.rng import Purpose, stream
-
-Moments = NDArray[np.float32]
-"""h_i of every client, shape (N, F), float32; NaN where a client has none yet."""
 
 Shards = Sequence[NDArray[np.int64]]
 """Each client's samples: N arrays of indices into the training set, shape (|D_i|,), int64."""
@@ -138,25 +136,6 @@ def _means(values: Tensor, counts: NDArray[np.intp]) -> NDArray[np.float32]:
     return np.asarray(sums / counts[:, None], dtype=np.float32)
 
 
-def distances(features: Moments, moments: Moments) -> NDArray[np.float32]:
-    """Returns M_i of Eq. (5), the distance between v_i and h_i; infinite for a client without h_i (reading 6).
-
-    Args:
-        features: v_i, shape (N, F), float32.
-        moments: h_i, shape (N, F), float32, NaN where there is none.
-
-    Returns:
-        Shape (N,), float32.
-
-    Examples:
-        >>> v = np.array([[3.0, 4.0], [1.0, 1.0]], dtype=np.float32)
-        >>> distances(v, np.array([[0.0, 0.0], [np.nan, np.nan]], dtype=np.float32))
-        array([ 5., inf], dtype=float32)
-    """
-    distance = np.linalg.norm(features.astype(np.float64) - moments, axis=1)
-    return np.where(np.isnan(distance), np.inf, distance).astype(np.float32)
-
-
 def first_moments(
     kind: FirstMoment,
     workers: Workers,
@@ -177,22 +156,6 @@ def first_moments(
         return mean_features(workers, weights, samples, list(shards))
     value = np.nan if kind == "infinite" else 0.0
     return np.full((len(shards), workers.network.feature_size), value, dtype=np.float32)
-
-
-def parameter_distances(weights: Weights, local: Sequence[Weights | None]) -> NDArray[np.float32]:
-    """Returns ‖w(t) − w_i‖₂ of each client's last local weights; infinite where a client has none.
-
-    Args:
-        weights: w(t), shape (P,), float32.
-        local: w_i of each client, shape (P,), float32; None for a client that has none.
-
-    Returns:
-        Shape (N,), float32.
-    """
-    return np.array(
-        [np.inf if last is None else np.linalg.norm(weights.astype(np.float64) - last) for last in local],
-        dtype=np.float32,
-    )
 
 
 def _parts(counts: list[int], samples_at_once: int) -> list[range]:

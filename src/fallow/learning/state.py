@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from fallow.learning.start_models import StartModels
 from fallow.models.weights import Weights
 
+DIVERGED = "diverged at step"
+"""In the sentence of a training that diverged, and of no other."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -34,12 +37,16 @@ class Trained:
     diverged_at: int | None
     rms_loss: float = math.nan
 
-    def fault(self) -> str | None:
-        """Returns the error sentence of a training that diverged; None if it did not."""
+    def fault(self, name: str = "") -> str | None:
+        """Returns the error sentence of a training that diverged; None if it did not.
+
+        Args:
+            name: Of the client; empty: its number.
+        """
         if self.diverged_at is None:
             return None
         return (
-            f"The training of client {self.client} that started in slot {self.slot} diverged at step "
+            f"The training of {name or f'client {self.client}'} that started in slot {self.slot} {DIVERGED} "
             f"{self.diverged_at}: its loss or weights are not finite numbers; lower the learning rate."
         )
 
@@ -90,6 +97,7 @@ class LearningState:
         losses: The root mean square of the samples' losses in each client's last training, shape (N,), float32; NaN
             for a client that finished none.
         mean_weights: The running mean of the iterates, shape (P,), float32; None where none is kept.
+        seen: How far the updates before moved the model, for the guard, shape (n,), float64; None without a guard.
         scores: The scores of the model that is handed out; None until it is evaluated.
         aggregation: The memory of the aggregation rule.
     """
@@ -104,5 +112,6 @@ class LearningState:
     statistics: dict[int, NDArray[np.float32]]
     losses: NDArray[np.float32]
     mean_weights: NDArray[np.float32] | None
+    seen: NDArray[np.float64] | None
     scores: Scores | None
     aggregation: Any

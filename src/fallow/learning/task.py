@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.aggregation import AnyAggregation, Staleness
+from fallow.aggregation import AnyAggregation, Guard, Staleness
 from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.probe import Shards, shard_sizes
@@ -39,6 +39,7 @@ class Task:
         keeps_local: Whether clients keep their whole last model, for a distance between parameters (Eq. 2).
         own_statistics: Whether clients train and probe with their own running statistics (model.keep_local).
         average: The share of the running mean of the iterates that each epoch keeps; 0 hands out the newest model.
+        guard: Refuses updates that moved the model much farther than others; None uses all.
 
     Raises:
         ConfigError: Batch normalisation has too few samples, or there are no statistics to keep.
@@ -62,6 +63,7 @@ class Task:
     keeps_local: bool = False
     own_statistics: bool = False
     average: float = 0.0
+    guard: Guard | None = None
 
     def __post_init__(self) -> None:
         """Checks the network against the clients' samples."""

@@ -78,14 +78,14 @@ def find_layer(module: "nn.Module", path: str) -> "nn.Module":
 
 
 def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
-    """Checks that a network in training always gives the same output for the same input.
+    """Checks that a network in training always gives the same output for the same input, and leaves the input alone.
 
     Args:
         module: The network, without dropout layers: they drop by chance.
         input_shape: The shape of one input, without a batch.
 
     Raises:
-        ConfigError: The output is random.
+        ConfigError: The output is random, or the network writes into its input.
     """
     import torch
 
@@ -96,6 +96,11 @@ def check_repeatable(module: "nn.Module", input_shape: Shape) -> None:
             torch.manual_seed(seed)
             # A copy, because a pass in training changes running statistics.
             answers.append(torch.nan_to_num(deepcopy(module).cpu().train()(inputs)))
+            if inputs._version:  # PyTorch counts what is written into a tensor
+                raise ConfigError(
+                    "The network changes the inputs that it is given, so that the data would not be what it was; let "
+                    "its first layer work on a copy, without inplace=True."
+                )
     if not torch.equal(*answers):
         raise ConfigError(
             "The network gives other numbers for the same input the next time, in a way that no seed here repeats; "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import ConfigError
+from fallow.plugins.calls import call
 
 
 class Objective(Protocol):
@@ -51,7 +52,7 @@ def logit_offsets(
     offsets = []
     for client, shard in enumerate(shards):
         counts = np.bincount(labels[shard], minlength=classes)
-        offset = objective.offset(counts)
+        offset = call(f"The objective '{type(objective).__name__}'", "offset", objective.offset, counts.copy())
         if offset is not None:
             _check(objective, client, offset, counts)
         offsets.append(offset)
@@ -63,8 +64,14 @@ def logit_offsets(
 
 def _check(objective: Objective, client: int, offset: object, counts: NDArray[np.int64]) -> None:
     what = f"The objective {objective} gave client {client}"
+    if isinstance(offset, np.ma.MaskedArray):
+        raise ConfigError(f"{what} a masked array, whose mask would be lost; return it filled: array.filled(…).")
     if not isinstance(offset, np.ndarray) or offset.shape != counts.shape or offset.dtype != np.float32:
-        raise ConfigError(f"{what} {offset!r}; it must give {counts.size} numbers, one a class, as float32.")
+        shape, dtype = (offset.shape, offset.dtype) if isinstance(offset, np.ndarray) else ((), type(offset).__name__)
+        raise ConfigError(
+            f"{what} an answer of shape {shape} and type {dtype}; it must give {counts.size} numbers, one a class, as "
+            "float32."
+        )
     if not np.isfinite(offset[counts > 0]).all() or np.isnan(offset).any() or np.isposinf(offset).any():
         raise ConfigError(
             f"{what} the numbers {offset.tolist()}; they must be finite for the classes that the client has, and "

@@ -171,4 +171,6 @@ def options_of(what: str, function: Callable[..., Any], first: tuple[str, ...], 
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return method(function, values, *arguments, **keywords)
 
-    return make_dataclass(function.__name__, options, namespace={method.__name__: call}, frozen=True, kw_only=True)
+    made = make_dataclass(function.__name__, options, namespace={method.__name__: call}, frozen=True, kw_only=True)
+    made.__module__ = function.__module__  # it is the user's, not ours
+    return made

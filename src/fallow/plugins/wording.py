@@ -6,6 +6,9 @@ from difflib import get_close_matches
 NEAR = 0.6
 """How similar two names must be, from 0 to 1, for one to count as a misspelling of the other."""
 
+LONGEST = 500
+"""Most letters of an error's message within a sentence."""
+
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """Returns the valid name that `name` was probably meant to be; None if none is similar.
@@ -39,12 +42,20 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
     return f"; did you mean '{near}'?" if near else f"; valid names are {', '.join(names)}."
 
 
-def in_words(error: BaseException) -> str:
+def in_words(error: BaseException, lines: int | None = None) -> str:
     """Returns an error's type and message, in one line without a full stop.
+
+    Args:
+        error: The error.
+        lines: How many of the message's first lines are told; None is all.
 
     Examples:
         >>> in_words(ValueError("k is too large."))
         'ValueError: k is too large'
     """
-    words = " ".join(str(error).split()).rstrip(".")
+    try:
+        words = " ".join(" ".join(str(error).strip().split("\n")[:lines]).split()).rstrip(".")
+    except Exception:  # noqa: BLE001  # an error whose own text fails: its type is all there is to say
+        words = ""
+    words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
     return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -12,7 +12,10 @@ from fallow.policies.base import (
     SlotView,
     Starter,
     Weigher,
+    checked_answer,
     checked_mask,
+    checked_selection,
+    most_selected,
     needs_of,
 )
 from fallow.policies.battery_weighted import BatteryWeighted
@@ -86,7 +89,10 @@ __all__ = [
     "VAoI",
     "VAoIParameters",
     "Weigher",
+    "checked_answer",
     "checked_mask",
+    "checked_selection",
     "importances",
+    "most_selected",
     "needs_of",
 ]

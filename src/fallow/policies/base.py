@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import PolicyError
+from fallow.plugins.returned import plain_array
 from fallow.policies.needs import Distance, Needs, Needy, needs_of
 from fallow.policies.view import EpochView, Known, Mask, SlotView
 
@@ -85,6 +86,55 @@ class Weigher(Protocol[Memory]):
 AnyPolicy = Policy[Any]
 
 
+@runtime_checkable
+class ChoosesK(Protocol):
+    """A policy with an option k."""
+
+    @property
+    def k(self) -> int:
+        """Most clients that the policy selects in an epoch."""
+        ...
+
+
+def most_selected(policy: AnyPolicy) -> int | None:
+    """Returns the most clients that a policy may select, its option k; None for a policy without one."""
+    return policy.k if isinstance(policy, ChoosesK) and isinstance(policy.k, int) else None
+
+
+def checked_answer(answer: object, hook: str) -> tuple[Any, Any]:
+    """Returns the memory and the mask that a policy's method returned; the mask is still to be checked.
+
+    Args:
+        answer: What the method returned.
+        hook: The name of the method, for the error sentence.
+
+    Raises:
+        PolicyError: `answer` is no pair.
+    """
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise PolicyError(f"The policy's {hook} must return (state, mask), and returned a {type(answer).__name__}.")
+    return answer[0], answer[1]
+
+
+def checked_selection(mask: object, clients: int, most: int | None) -> Mask:
+    """Returns a copy of what a policy selected, after a check: one bool for each client, and no more than its k.
+
+    A copy, because the policy may keep its mask, and change it in `start`.
+
+    Args:
+        mask: What the policy's `select` returned.
+        clients: N.
+        most: The policy's k; None is no limit.
+
+    Raises:
+        PolicyError: `mask` is no mask, or selects more than k clients.
+    """
+    selected = checked_mask(mask, clients, "select").copy()
+    if most is not None and (chosen := int(np.count_nonzero(selected))) > most:
+        raise PolicyError(f"The policy selected {chosen} clients, more than its k = {most}.")
+    return selected
+
+
 def checked_mask(mask: object, clients: int, hook: str) -> Mask:
     """Returns `mask`, after a check that it is one bool for each client.
 
@@ -94,10 +144,12 @@ def checked_mask(mask: object, clients: int, hook: str) -> Mask:
         hook: The name of the method, for the error sentence.
 
     Raises:
-        PolicyError: `mask` is no NumPy array of shape (N,), bool.
+        PolicyError: `mask` is no NumPy array of shape (N,), bool, or a masked one.
     """
-    if not isinstance(mask, np.ndarray):
-        raise PolicyError(f"The policy's {hook} returned a {type(mask).__name__}; it must return a NumPy array.")
+    if type(mask) is not np.ndarray:
+        if not isinstance(mask, np.ndarray):
+            raise PolicyError(f"The policy's {hook} returned a {type(mask).__name__}; it must return a NumPy array.")
+        mask = plain_array(f"The mask that the policy's {hook} returned", mask, PolicyError)
     if mask.dtype != np.bool_ or mask.shape != (clients,):
         raise PolicyError(
             f"The policy's {hook} returned an array of shape {mask.shape} and type {mask.dtype}; it must return one "
@@ -108,6 +160,7 @@ def checked_mask(mask: object, clients: int, hook: str) -> Mask:
 
 __all__ = [
     "AnyPolicy",
+    "ChoosesK",
     "Distance",
     "EpochView",
     "Known",
@@ -119,6 +172,9 @@ __all__ = [
     "Starter",
     "State",
     "Weigher",
+    "checked_answer",
     "checked_mask",
+    "checked_selection",
+    "most_selected",
     "needs_of",
 ]

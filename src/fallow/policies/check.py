@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from fallow.arrays import frozen_copy
 from fallow.errors import FallowError, PolicyError
+from fallow.plugins.calls import RAISED, place_of
+from fallow.plugins.returned import plain_array
 from fallow.plugins.wording import in_words
 from fallow.policies.base import (
     AnyPolicy,
@@ -18,26 +20,19 @@ from fallow.policies.base import (
     SlotView,
     Starter,
     Weigher,
+    checked_answer,
     checked_mask,
+    checked_selection,
+    most_selected,
     needs_of,
 )
-from fallow.state import check_parts, from_arrays, to_arrays
+from fallow.state import check_parts, from_arrays, same_arrays, to_arrays
 
 SIZES = (1, 7, 40)
 EPOCHS = 6
 SLOTS = 8
 CAPACITY = 25
 CLASSES = 4
-
-
-@runtime_checkable
-class ChoosesK(Protocol):
-    """A policy with an option k."""
-
-    @property
-    def k(self) -> int:
-        """Most clients that the policy selects in an epoch."""
-        ...
 
 
 def check_policy(policy: AnyPolicy) -> list[str]:
@@ -67,7 +62,7 @@ def check_policy(policy: AnyPolicy) -> list[str]:
     try:
         needs = needs_of(policy)
         for clients in SIZES:
-            if isinstance(policy, ChoosesK) and policy.k > clients and clients != max(SIZES):
+            if (most_selected(policy) or 0) > clients and clients != max(SIZES):
                 continue  # a config with k above the number of clients is an error before a run begins
             first, again = (list(_live(policy, needs, clients)) for _ in range(2))
             if not _same(first, again):
@@ -91,10 +86,7 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
         view = _view(world, needs, epoch, clients, selected)
         state, selected = _ask_twice(policy, "select", policy.select, state, view, epoch)
         check_parts("policy", state, first)
-        k = policy.k if isinstance(policy, ChoosesK) else clients
-        if np.count_nonzero(selected) > k:
-            raise PolicyError(f"The policy selected {np.count_nonzero(selected)} clients, more than its k = {k}.")
-        yield selected
+        yield checked_selection(selected, clients, most_selected(policy))
         if isinstance(policy, Weigher):
             _check_importance(policy, state, clients)
         if not isinstance(policy, Starter):
@@ -113,7 +105,8 @@ def _live(policy: AnyPolicy, needs: Needs, clients: int) -> Iterator[Mask]:
 def _check_importance(policy: Weigher[Any], state: Any, clients: int) -> None:
     """Raises PolicyError if a policy's factors on updates are not one number for each client, or change its state."""
     before = to_arrays(state)
-    factors = np.asarray(_call("importance", policy.importance, state))
+    given = _call("importance", policy.importance, state)
+    factors = plain_array("What the policy's importance returned", given, PolicyError)
     if factors.dtype.kind not in "fiu" or factors.shape not in ((), (clients,)):
         raise PolicyError(
             f"The policy's importance returned an array of shape {factors.shape} and type {factors.dtype}; it must "
@@ -123,7 +116,7 @@ def _check_importance(policy: Weigher[Any], state: Any, clients: int) -> None:
         raise PolicyError(
             "The policy's importance has factors that are negative or not finite; they must be 0 or more."
         )
-    if not _same_arrays(before, to_arrays(state)):
+    if not same_arrays(before, to_arrays(state)):
         raise PolicyError("The policy's importance changed the state that it was given; it may only read it.")
 
 
@@ -136,17 +129,14 @@ def _ask_twice(
     answers = []
     for asked_with in (state, from_arrays(state, to_arrays(state))):
         extra = (np.random.default_rng(epoch),) if hook == "select" else ()
-        answer = _call(hook, function, asked_with, view, *extra)
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            raise PolicyError(f"The policy's {hook} must return (state, mask); it returned a {type(answer).__name__}.")
-        new_state, mask = answer
+        new_state, mask = checked_answer(_call(hook, function, asked_with, view, *extra), hook)
         answers.append((new_state, checked_mask(mask, view.battery.size, hook)))
-    if not _same_arrays(before, to_arrays(state)):
+    if not same_arrays(before, to_arrays(state)):
         raise PolicyError(f"The policy's {hook} changed the state that it was given; it must return a new one.")
     if repr(policy) != itself:
         raise PolicyError(f"The policy's {hook} changed the policy itself; memory belongs in the state.")
     (new_state, mask), (state_again, mask_again) = answers
-    if not np.array_equal(mask, mask_again) or not _same_arrays(to_arrays(new_state), to_arrays(state_again)):
+    if not np.array_equal(mask, mask_again) or not same_arrays(to_arrays(new_state), to_arrays(state_again)):
         raise PolicyError(
             f"The policy's {hook} answered otherwise when asked again with the same state, view and random stream: "
             "draw only from the rng it is given, and keep everything it remembers in the state."
@@ -159,9 +149,11 @@ def _call(hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except FallowError:
         raise
-    except (Exception, SystemExit) as error:  # a user's code: whatever it raises is a problem to report
+    except RAISED as error:  # a user's code: whatever it raises is a problem to report
+        place = place_of(error, function)
         hint = "; the arrays of a view are read-only" if "read-only" in str(error) else ""
-        raise PolicyError(f"The policy's {hook} raised {in_words(error)}{hint}.") from error
+        where = f" ({place})" if place else ""
+        raise PolicyError(f"The policy's {hook} raised {in_words(error)}{where}{hint}.") from error
 
 
 def _view(world: np.random.Generator, needs: Needs, epoch: int, clients: int, selected: Mask) -> EpochView:
@@ -228,11 +220,3 @@ def _known(world: np.random.Generator, needs: Needs, epoch: int, clients: int) -
 
 def _same(first: list[Mask], again: list[Mask]) -> bool:
     return len(first) == len(again) and all(map(np.array_equal, first, again))
-
-
-def _same_arrays(first: dict[str, Any], again: dict[str, Any]) -> bool:
-    return first.keys() == again.keys() and all(
-        first[name].dtype == again[name].dtype
-        and np.array_equal(first[name], again[name], equal_nan=first[name].dtype.kind == "f")
-        for name in first
-    )

@@ -103,7 +103,9 @@ class FedBacys:
         if self.turns == "across-epochs":
             return np.maximum(slots - 1 - train_slots, 0), one
         if self.turns == "deadline":
-            return group * np.maximum(slots - train_slots, 0) // self.groups, one
+            # In 64 bits: many groups times many slots are more than 32 hold.
+            late = group.astype(np.int64) * np.maximum(slots - train_slots, 0) // self.groups
+            return late.astype(np.int32), one
         # Reading 15: the window has R − 1 slots. Ours: it has one where R is 1, and where G > S groups share slots.
         share = max(slots // self.groups, 1)
         return (group * share - train_slots) % slots, one * max(share - 1, 1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import PolicyError
+from fallow.plugins.returned import plain_array
 from fallow.policies.base import AnyPolicy, Weigher
 
 
@@ -27,7 +28,7 @@ def importances(policy: AnyPolicy, state: Any, clients: int) -> NDArray[np.float
     """
     if not isinstance(policy, Weigher):
         return np.ones(clients)
-    given = np.asarray(policy.importance(state))
+    given = plain_array("What the policy's importance returned", policy.importance(state), PolicyError)
     if given.dtype.kind not in "biuf" or given.shape not in ((), (clients,)):
         raise PolicyError(
             f"The policy's importance returned an array of shape {given.shape} and type {given.dtype}; it must return "

@@ -5,6 +5,7 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 
 from fallow.errors import PolicyError
 from fallow.paper import PAPER_MU
+from fallow.plugins.calls import RAISED, place_of
 from fallow.plugins.wording import in_words
 
 Distance = Literal["none", "features", "parameters"]
@@ -137,8 +138,10 @@ def needs_of(policy: object) -> Needs:
         needs = policy.needs if isinstance(policy, Needy) else Needs()
     except PolicyError:
         raise
-    except Exception as error:  # a user's code may raise anything
-        raise PolicyError(f"The policy's needs raised {in_words(error)}.") from error
+    except RAISED as error:  # a user's code may raise anything
+        place = place_of(error)
+        where = f" ({place})" if place else ""
+        raise PolicyError(f"The policy's needs raised {in_words(error)}{where}.") from error
     if not isinstance(needs, Needs):
         raise PolicyError(f"The policy's needs are a {type(needs).__name__}; they must be a fallow.policies.Needs.")
     return needs

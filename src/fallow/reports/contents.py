@@ -29,6 +29,7 @@ from fallow.reports.timeline import NO_FILES
 from fallow.reports.uses import uses_of
 from fallow.runs.reader import TOTALS
 from fallow.runs.target import first_reached
+from fallow.runs.thresholds import age_threshold, say_thresholds
 from fallow.runs.uses import USES
 
 MOST_DETAILED = 12
@@ -93,6 +94,7 @@ def gather(
         "mixes": list(mixes.values()),
         "common": [[key, value] for key, value in settings[0].items() if key not in differ],
         "differ": {"keys": differ, "rows": [[row.get(key, "–") for key in differ] for row in settings]},
+        "thresholds": say_thresholds(age_threshold(run.settings, run.summary) for run in runs if run.has_ages),
         "thinned": any(len(run.epochs["stored"]) > MOST_POINTS for run in runs),
     }
 

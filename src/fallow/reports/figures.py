@@ -13,6 +13,7 @@ from fallow.reports.differences import order_lines, order_panels, place_runs
 from fallow.reports.runs import ReportedRun
 from fallow.reports.series import band
 from fallow.reports.uses import uses_of
+from fallow.runs.thresholds import OWN, age_threshold, say_thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +76,7 @@ def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
     learning = _group([run for run in runs if run.learns])
     ranked = {run: accuracy for run in runs if (accuracy := read_ranked_accuracy(run)) is not None and accuracy.size}
     ageing = _group([run for run in runs if run.has_ages])
+    own = f", {OWN}" if say_thresholds(age_threshold(run.settings, run.summary) for run in runs if run.has_ages) else ""
     written: list[Path] = []
     with mpl.rc_context():
         mpl.rcdefaults()  # not the user's own style, so that equal reports have equal bytes
@@ -92,7 +94,7 @@ def draw_figures(runs: Sequence[ReportedRun], out: Path) -> tuple[Path, ...]:
                     share=True,
                 ),
             ),
-            ("mean-age", _curves(ageing, _age, "epoch", "mean version age (epochs)")),
+            ("mean-age", _curves(ageing, _age, "epoch", f"mean version age (epochs{own})")),
             ("energy-by-use", _bars(groups)),
         ):
             if figure is not None:

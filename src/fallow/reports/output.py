@@ -12,6 +12,7 @@ from fallow.reports.page import build_page
 from fallow.reports.runs import Unfinished, read_runs
 from fallow.runs.layout import as_folder
 from fallow.runs.target import check_target
+from fallow.storage.files import write_atomically
 
 PAGE = "report.html"
 
@@ -91,7 +92,7 @@ def write_report(
     page = build_page(gather(runs, unfinished, target, files))
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / PAGE).write_text(page, encoding="utf-8")
+        write_atomically(out / PAGE, page.encode())
         figures = draw_figures(runs, out)
     except OSError as error:
         raise RunDirectoryError(f"The report can't be written to {out}: {error.strerror or error}.") from error

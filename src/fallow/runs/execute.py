@@ -7,8 +7,9 @@ from pathlib import Path
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment, bound_to_process, check_experiment
 from fallow.processors import check_workers
-from fallow.runs.begun import as_begun
-from fallow.runs.layout import as_folder, check_free, check_place, is_begun, is_finished, tidy
+from fallow.runs.begun import as_begun, check_same
+from fallow.runs.layout import as_folder, check_place, is_begun, is_finished
+from fallow.runs.ownership import check_free, check_links, tidy
 from fallow.runs.progress import Bar, show_progress, tell
 from fallow.runs.reader import read_settings
 from fallow.runs.recorded import RecordedRun
@@ -16,7 +17,7 @@ from fallow.runs.run import Run, load_run
 from fallow.runs.writer import OpenRun, RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
-from fallow.storage.locks import hold
+from fallow.storage.locks import hold, hold_next
 
 
 def run(
@@ -56,9 +57,27 @@ def run(
     directory = as_folder(out, "out")
     check_free(directory, overwrite=overwrite)
     with hold(directory):
-        engine = Engine(experiment, workers=workers)
-        with RunWriter(engine, directory, overwrite=overwrite, held=True) as open_run:
-            _write(open_run, progress=progress)
+        _run_held(experiment, directory, overwrite=overwrite, workers=workers, progress=progress)
+    return load_run(directory)
+
+
+def run_next(experiment: Experiment, folder: Path, *, workers: int | None = None, progress: bool = True) -> Run:
+    """Runs an experiment in the next free directory of a folder, as in ``vaoi-1``, and returns the run.
+
+    Several processes may do so at once: each has a directory of its own.
+
+    Args:
+        experiment: What to run.
+        folder: Where the run directory is made; it need not exist.
+        workers: Threads, in place of compute.workers; changes no result.
+        progress: Whether to show how far it is, on a terminal or in a notebook.
+
+    Raises:
+        RunDirectoryError: The folder can't be written to; nothing has been done then.
+    """
+    check_place(folder)
+    with hold_next(folder, experiment.policy.name.replace(":", ".")) as directory:
+        _run_held(experiment, directory, overwrite=False, workers=workers, progress=progress)
     return load_run(directory)
 
 
@@ -100,21 +119,34 @@ def begin_or_resume(
 
     Yields:
         The run, to write its epochs; None if it is finished already.
+
+    Raises:
+        RunDirectoryError: There is no run, one of another experiment, or what is there can't be gone on with.
     """
     check_place(directory)
     if experiment is None:
         read_settings(directory)  # before anything is made: there must be a run
-    with hold(directory):
+    with hold(directory):  # what is there is decided on under the lock alone
+        check_links(directory)
+        begun = is_begun(directory)
         if is_finished(directory):
+            if experiment is not None and begun:
+                check_same(experiment, directory)
             tidy(directory)
             yield None
             return
-        begun = is_begun(directory)
         if experiment is None or begun:
             experiment = as_begun(experiment, directory)
         engine = Engine(experiment, workers=workers)
         with RunWriter(engine, directory, resume=begun, held=True, accept_changes=accept_changes) as open_run:
             yield open_run
+
+
+def _run_held(experiment: Experiment, directory: Path, *, overwrite: bool, workers: int | None, progress: bool) -> None:
+    """Runs an experiment in a directory that is held."""
+    engine = Engine(experiment, workers=workers)
+    with RunWriter(engine, directory, overwrite=overwrite, held=True) as open_run:
+        _write(open_run, progress=progress)
 
 
 def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: bool) -> Run:

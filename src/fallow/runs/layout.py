@@ -1,4 +1,4 @@
-"""A run directory from outside: the names of its files, whether it is finished, whether a new run may be put there.
+"""A run directory from outside: the names of its files, and whether it is begun and finished.
 
 It holds config.toml, epochs.csv, devices.csv, events.parquet, clients.parquet, client_scores.parquet,
 model.safetensors, checksums.txt and, written last, summary.json. One without summary.json is not a finished run. While
@@ -7,18 +7,14 @@ far; all go when it is finished.
 Trackers write to folders of their own.
 """
 
-import shutil
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.plugins.nested import flatten
 from fallow.storage.checksums import is_as_listed
-from fallow.storage.files import PART
-from fallow.trackers import FOLDERS
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 CHECKPOINT, EVENT_PARTS, SCORE_PARTS = "checkpoint.fallow", "events", "client_scores"
@@ -26,8 +22,13 @@ DEVICES = "devices.csv"
 CLIENTS, CLIENT_SCORES, MODEL = "clients.parquet", "client_scores.parquet", "model.safetensors"
 PART_FOLDERS, ROWS = (EVENT_PARTS, SCORE_PARTS), "rows"
 CHECKSUMS = "checksums.txt"
-FILES = (SUMMARY, CHECKSUMS, CHECKPOINT, EPOCHS, DEVICES, EVENTS, CLIENTS, CLIENT_SCORES, MODEL)
-"""What a run writes beside its config. The summary comes first, so that a run being removed does not look finished."""
+FILES = (SUMMARY, CHECKSUMS, CHECKPOINT, DEVICES, EVENTS, CLIENTS, CLIENT_SCORES, MODEL, EPOCHS)
+"""What a run writes beside its config. The summary comes first, so that a run being removed does not look finished, and
+the epochs last, by which one that was removed in part is known."""
+
+PART_NAME, ROW_NAME = re.compile(r"\d{9,}\.(parquet|open)"), re.compile(r".+\.npy(\.part)?")
+FOLDERS = {EVENT_PARTS: PART_NAME, SCORE_PARTS: PART_NAME, ROWS: ROW_NAME}
+"""The folders of a run that goes on, and the names of what it writes into them."""
 
 REQUIRED = (("seed", int), ("clients", int), ("epochs", int), ("slots_per_epoch", int), ("policy.name", str))
 """Settings that every version of Fallow has written into config.toml."""
@@ -86,83 +87,6 @@ def check_place(directory: Path) -> None:
         raise RunDirectoryError(f"{there} is a file; choose another out (--out).")
 
 
-def check_free(directory: Path, *, overwrite: bool = False) -> None:
-    """Checks that a new run may be written to a directory; touches nothing.
-
-    Args:
-        directory: It need not exist.
-        overwrite: Whether a run that is there may be replaced.
-
-    Raises:
-        RunDirectoryError: It holds a run, or files of somebody's own.
-    """
-    check_place(directory)
-    if not directory.exists():
-        return
-    if is_finished(directory) and not overwrite:
-        raise RunDirectoryError(
-            f"{directory} holds a finished run; choose another out (--out), or replace it with overwrite=True "
-            "(--overwrite)."
-        )
-    if has_checkpoint(directory) and not overwrite:
-        raise RunDirectoryError(
-            f"{directory} holds an unfinished run; `fallow resume {directory}` goes on with it, and overwrite=True "
-            "(--overwrite) begins again."
-        )
-    if any(directory.iterdir()) and not _is_run(directory):
-        raise RunDirectoryError(f"{directory} is not empty and not a run; choose another out (--out).")
-
-
-def check_links(directory: Path) -> None:
-    """Checks that no file of a run is a symbolic link: going on would write to, or cut, what it points at.
-
-    Args:
-        directory: Of the run.
-
-    Raises:
-        RunDirectoryError: One is.
-    """
-    parts = [part for name in (*PART_FOLDERS, ROWS) for part in sorted((directory / name).glob("*"))]
-    for path in (*(directory / name for name in (CONFIG, *FILES, *PART_FOLDERS, ROWS, *FOLDERS)), *parts):
-        if path.is_symlink():
-            raise RunDirectoryError(f"{path} is a symbolic link, and a run writes to its own files only; remove it.")
-
-
-def next_free(folder: Path, name: str) -> Path:
-    """Returns the first of ``name-1``, ``name-2``, … that is not in a folder.
-
-    Args:
-        folder: Where to look; it need not exist.
-        name: A policy's name; it may be ``module:Class``.
-    """
-    name = name.replace(":", ".")
-    number = 1
-    while (path := folder / f"{name}-{number}").exists():
-        number += 1
-    return path
-
-
-def clear(directory: Path, *, trackers: bool) -> None:
-    """Removes a run, but not its config. Follows no symbolic link.
-
-    Args:
-        directory: Of the run.
-        trackers: Whether to remove also what trackers wrote.
-    """
-    for name in (*FILES, CONFIG + PART, *PART_FOLDERS, ROWS, *(FOLDERS if trackers else ())):
-        _remove(directory / name)
-
-
-def tidy(directory: Path) -> None:
-    """Removes what a finished run no longer needs. A kill right after a run's end can leave such files behind.
-
-    Args:
-        directory: Of the run.
-    """
-    for name in (CHECKPOINT, *PART_FOLDERS, ROWS):
-        _remove(directory / name)
-
-
 def parse_settings(path: Path, text: str) -> dict[str, Any]:
     """Returns the settings in the text of a config.toml, by section, as plain data.
 
@@ -184,24 +108,3 @@ def parse_settings(path: Path, text: str) -> dict[str, Any]:
                 f"{path} has no '{key}'; it is not the config of a run of a version that Fallow knows."
             )
     return settings
-
-
-def _is_run(directory: Path) -> bool:
-    """Returns whether a folder is a run, and not somebody's own with a config.toml or a model.safetensors in it."""
-    names = {path.name for path in directory.iterdir()}
-    if CONFIG not in names:
-        return names <= {CONFIG + PART}  # a kill may have left a config half written, and nothing else
-    try:
-        text = (directory / CONFIG).read_text(encoding="utf-8")
-        settings = parse_settings(directory / CONFIG, text)
-    except (RunDirectoryError, OSError, UnicodeDecodeError):
-        return False
-    return bool(names & {SUMMARY, CHECKPOINT}) or tomli_w.dumps(settings) == text
-
-
-def _remove(path: Path) -> None:
-    """Removes a file, a folder or a link; what a link points at stays."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

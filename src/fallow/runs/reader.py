@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from fallow.errors import RunDirectoryError
 from fallow.runs.layout import CONFIG, EPOCHS, MODEL, SUMMARY, is_finished, parse_settings
+from fallow.storage.files import read_plain
 
 COLUMNS = ("epoch", "harvested", "overflow", "stored", "energy_total", "starts", "uploads")
 """Columns that every version of Fallow has written to epochs.csv."""
@@ -173,7 +173,7 @@ def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
     if not path.is_file():
         raise RunDirectoryError(f"{path} can't be read: it is no file.")
     try:
-        return load(path.read_bytes())
+        return load(read_plain(path))
     except (OSError, SafetensorError) as error:
         raise unreadable(path, error) from error
 
@@ -211,10 +211,8 @@ def _is_expected(key: str, value: object) -> bool:
 
 
 def _read_text(path: Path) -> str:
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-        raise RunDirectoryError(f"{path} can't be read: it is no file.")
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_plain(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from error
 

@@ -1,7 +1,5 @@
 """A run that lies in a directory."""
 
-import errno
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +17,7 @@ from fallow.runs.reader import (
     read_typed_epochs,
     unreadable,
 )
+from fallow.storage.files import check_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,8 +117,7 @@ def _read_parquet(path: Path) -> "pa.Table":
     import pyarrow.parquet as pq
 
     try:
-        if not path.is_file():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        check_plain(path)
         with pa.OSFile(str(path)) as source, pq.ParquetFile(source) as file:
             return file.read(use_threads=False)
     except (OSError, ValueError, pa.ArrowException) as error:

@@ -25,16 +25,13 @@ from fallow.runs.layout import (
     MODEL,
     ROWS,
     SUMMARY,
-    check_free,
-    check_links,
     check_place,
-    clear,
     has_checkpoint,
     is_finished,
-    tidy,
 )
 from fallow.runs.notes import RunNotes
 from fallow.runs.origins import Origin, check_origin, continue_origins, find_origin
+from fallow.runs.ownership import check_free, check_links, clear, tidy
 from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json
 from fallow.runs.tables import Tables

@@ -1,6 +1,5 @@
 """Asking a policy, which may be anyone's code: whatever it does wrong is said in a sentence."""
 
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,9 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import FallowError, PolicyError
-from fallow.plugins.wording import in_words
-from fallow.policies import AnyPolicy, EpochView, Mask, Starter, importances
+from fallow.plugins.calls import RAISED, failure
+from fallow.policies import (
+    AnyPolicy,
+    EpochView,
+    Mask,
+    Reserving,
+    Starter,
+    checked_answer,
+    checked_selection,
+    importances,
+    most_selected,
+)
 from fallow.simulation.world import StartHook
+from fallow.state import to_arrays
 
 
 class AskedPolicy:
@@ -28,10 +38,12 @@ class AskedPolicy:
         self.policy, self.name, self._epoch, self._clients = policy, name, 0, clients
         self.first: Any = self._call("init", policy.init, clients)
         self.memory: Any = self.first
+        to_arrays(self.first)  # what no checkpoint can keep is said before the first epoch
+        self._most = most_selected(policy.of if isinstance(policy, Reserving) else policy)
         self._starter: Starter[Any] | None = policy if isinstance(policy, Starter) else None
 
     def select(self, view: EpochView, rng: np.random.Generator) -> Mask:
-        """Returns the participants of an epoch. The world checks the mask.
+        """Returns the participants of an epoch, checked.
 
         Args:
             view: What the policy may see.
@@ -41,7 +53,8 @@ class AskedPolicy:
             Shape (N,), bool.
         """
         self._epoch = view.epoch
-        return self._ask("select", self.policy.select, view, rng)
+        mask = self._ask("select", self.policy.select, view, rng)
+        return checked_selection(mask, self._clients, self._most)
 
     @property
     def start(self) -> StartHook | None:
@@ -53,13 +66,10 @@ class AskedPolicy:
         factors: NDArray[np.float64] = self._call("importance", importances, self.policy, self.memory, self._clients)
         return factors
 
-    def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Mask:
+    def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a hook, keeps the memory that it returns, and returns its mask."""
-        answer = self._call(hook, function, self.memory, *arguments)
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            raise PolicyError(f"The policy's {hook} must return (state, mask), and returned a {type(answer).__name__}.")
-        self.memory, mask = answer
-        return mask  # type: ignore[no-any-return]
+        self.memory, mask = checked_answer(self._call(hook, function, self.memory, *arguments), hook)
+        return mask
 
     def _call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a method of the policy; if it raises, says what, and where."""
@@ -67,10 +77,6 @@ class AskedPolicy:
             return function(*arguments)
         except FallowError:
             raise
-        except (Exception, SystemExit) as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            # The call itself can fail too, if a hook takes other arguments: then the place says nothing to its author.
-            place = f" ({frame.filename}, line {frame.lineno})" if frame.filename != __file__ else ""
-            raise PolicyError(
-                f"The policy '{self.name}' failed in {hook}, epoch {self._epoch}: {in_words(error)}{place}."
-            ) from error
+        except RAISED as error:
+            part, when = f"The policy '{self.name}'", f"{hook}, epoch {self._epoch}"
+            raise PolicyError(failure(part, when, error, function)) from error

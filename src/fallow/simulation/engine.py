@@ -22,7 +22,7 @@ from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.device_rows import DeviceBooks
 from fallow.simulation.epochs import LivedEpoch, OpenEpoch
 from fallow.simulation.knowledge import Knowledge
-from fallow.simulation.lessons import Learnt, learn
+from fallow.simulation.lessons import Learnt, blame_model, learn
 from fallow.simulation.records import EpochRecord, with_ages
 from fallow.simulation.run_state import RunState
 from fallow.simulation.world import World
@@ -196,10 +196,11 @@ class Engine:
             for client in opened.finishing.tolist():
                 learner.finish(client)
             measured = {"none": self._unknown}
-            if learner.task.probes:
-                measured["features"] = learner.distances(self.epoch)
-            if learner.task.keeps_local:
-                measured["parameters"] = learner.parameter_distances()
+            with blame_model(self.experiment, self.epoch):
+                if learner.task.probes:
+                    measured["features"] = learner.distances(self.epoch)
+                if learner.task.keeps_local:
+                    measured["parameters"] = learner.parameter_distances()
             return Distances(measured[self.ages], measured[self.needs.distance])
         significance = self.experiment.learning.significance
         by_chance = self._significant

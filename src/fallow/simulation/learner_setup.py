@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.data import Dataset, checked_dataset, divide
+from fallow.aggregation import Guard
+from fallow.data import Dataset, divide, loaded
 from fallow.data.partitions import Parts
 from fallow.data.sizes import sizes_by_class
 from fallow.experiment import Experiment
@@ -12,6 +13,7 @@ from fallow.learning.learner import Learner
 from fallow.learning.network import build_network
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.task import Task
+from fallow.simulation.lessons import blame_model
 
 
 def build_learner(
@@ -40,15 +42,16 @@ def build_learner(
         samples_from_arrays(x, y, dataset.mean, dataset.std, device)
         for x, y in ((dataset.x, dataset.y), (dataset.x_test, dataset.y_test))
     )
-    network = build_network(
-        experiment.build("model"),
-        train.input_shape,
-        dataset.classes,
-        experiment.seed,
-        experiment.model.feature,
-        experiment.compute.precision,
-        device,
-    )
+    with blame_model(experiment):
+        network = build_network(
+            experiment.build("model"),
+            train.input_shape,
+            dataset.classes,
+            experiment.seed,
+            experiment.model.feature,
+            experiment.compute.precision,
+            device,
+        )
     task = Task(
         seed=experiment.seed,
         train=train,
@@ -68,9 +71,11 @@ def build_learner(
         keeps_local=keeps_local,
         own_statistics=experiment.model.keep_local,
         average=experiment.learning.average,
+        guard=Guard(experiment.aggregation.guard) if experiment.aggregation.guard else None,
     )
     compute = experiment.compute if workers is None else experiment.compute.model_copy(update={"workers": workers})
-    return Learner(task, compute)
+    with blame_model(experiment):
+        return Learner(task, compute)
 
 
 def load_dataset(experiment: Experiment) -> Dataset:
@@ -79,7 +84,7 @@ def load_dataset(experiment: Experiment) -> Dataset:
     Args:
         experiment: Its section `data` names the dataset.
     """
-    return checked_dataset(experiment.data.name, experiment.build("data").load(experiment.seed))
+    return loaded(experiment.build("data"), experiment.seed, name=experiment.data.name)
 
 
 def split(experiment: Experiment, dataset: Dataset) -> Parts:

@@ -1,11 +1,14 @@
 """What is learnt in an epoch: train what started, aggregate what arrived (Alg. 1, lines 7, 18 and 20-21)."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fallow.aggregation import Update
 from fallow.experiment import Experiment
+from fallow.plugins.calls import blamed, is_ours
 from fallow.policies import Mask
 from fallow.simulation.asking import AskedPolicy
 from fallow.simulation.epochs import LivedEpoch
@@ -44,9 +47,26 @@ def learn(
     """
     if learner is None:
         return Learnt(lived.delivered)
+    with blame_model(experiment, epoch):
+        return _learn(learner, lived, epoch, policy, experiment)
+
+
+def blame_model(experiment: Experiment, epoch: int | None = None) -> AbstractContextManager[None]:
+    """Returns a context in which what a network that is not Fallow's raises becomes a sentence.
+
+    Args:
+        experiment: Names the model.
+        epoch: t; None before the first.
+    """
+    if is_ours(experiment.build("model")):
+        return nullcontext()
+    when = "building its network" if epoch is None else f"its network, epoch {epoch}"
+    return blamed(f"The model '{experiment.model.name}'", when)
+
+
+def _learn(learner: "Learner", lived: LivedEpoch, epoch: int, policy: AskedPolicy, experiment: Experiment) -> Learnt:
     train_loss = learner.train([(event.slot, event.clients) for event in lived.events if event.kind == "start"], epoch)
-    used = []
-    dropped: dict[int, list[int]] = {}
+    arrived: list[tuple[int, int, Update | None]] = []
     for kind, slot, clients, staleness in lived.events:
         for place, client in enumerate(clients.tolist() if kind != "select" else ()):
             if kind == "start":
@@ -54,11 +74,13 @@ def learn(
             elif kind == "finish":
                 learner.finish(client)
             elif staleness is not None:
-                update = learner.send(client, int(staleness[place]))
-                if update is None:
-                    dropped.setdefault(slot, []).append(client)
-                else:
-                    used.append(update)
+                arrived.append((slot, client, learner.send(client, int(staleness[place]))))
+    used = learner.sift([update for _, _, update in arrived if update is not None])
+    kept = {id(update) for update in used}
+    dropped: dict[int, list[int]] = {}
+    for slot, client, update in arrived:
+        if update is None or id(update) not in kept:
+            dropped.setdefault(slot, []).append(client)
     importance = policy.importance()
     learner.aggregate([replace(update, importance=float(importance[update.client])) for update in used])
     # q_i(t) = 1 takes an update in the aggregation (Eq. 2): one that was dropped leaves the age to grow.

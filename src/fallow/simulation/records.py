@@ -25,7 +25,7 @@ class EpochRecord(Counters):
         mean_age_delivered: Mean version age at the epoch's end, if a received update resets it; None without ages.
         train_loss: With learning: mean loss of the trainings started; None if none was.
         aggregated: With learning: updates that went into the model.
-        dropped: With learning: updates received and not used, because they diverged or were discarded as too old.
+        dropped: With learning: updates received and not used: diverged, discarded as too old, or refused by the guard.
         f1: With learning: macro F1 on the test set, in epochs that evaluate it.
         accuracy: With learning: share of the test set that is classified rightly, in epochs that evaluate it.
         loss: With learning: mean loss on the test set, in epochs that evaluate it.

@@ -48,7 +48,7 @@ class World:
         """
         self.physics = physics
         self.state = WorldState.first(physics) if state is None else state
-        self.capacity = physics.capacity - physics.cutoff if physics.sleeps else physics.capacity
+        self.capacity = frozen_copy(physics.capacity - physics.cutoff) if physics.sleeps else physics.capacity
         self._actions, self._charging = Actions(physics, self.state), Charging.needed(physics, self.state)
         self.pays_probes = self._actions.pays_probes
         self._busy: Busy | None = None

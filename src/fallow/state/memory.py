@@ -98,6 +98,20 @@ def from_arrays(like: State, arrays: dict[str, NDArray[Any]], prefix: str = "") 
     return type(like)(**values)
 
 
+def same_arrays(first: dict[str, NDArray[Any]], again: dict[str, NDArray[Any]]) -> bool:
+    """Returns whether two memories, as `to_arrays` took them apart, are the same: names, types and numbers.
+
+    Args:
+        first: One of them.
+        again: The other.
+    """
+    return first.keys() == again.keys() and all(
+        first[name].dtype == again[name].dtype
+        and np.array_equal(first[name], again[name], equal_nan=first[name].dtype.kind == "f")
+        for name in first
+    )
+
+
 def take_rows(state: State, who: NDArray[np.intp], clients: int) -> State:
     """Returns a memory over some of N clients: their rows of every array that has N rows, and everything else.
 

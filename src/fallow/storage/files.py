@@ -1,6 +1,8 @@
 """Files that are there in full or not at all."""
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 PART = ".part"
@@ -21,7 +23,8 @@ def write_atomically(path: Path, content: bytes | memoryview, *, durable: bool =
     """
     part = path.with_name(path.name + PART)
     try:
-        with part.open("wb") as file:
+        part.unlink(missing_ok=True)  # what a kill left, or a link: nothing is written through it
+        with part.open("xb") as file:
             file.write(content)
             if durable:
                 file.flush()
@@ -33,6 +36,32 @@ def write_atomically(path: Path, content: bytes | memoryview, *, durable: bool =
     if not durable:
         return
     sync_folder(path.parent)
+
+
+def read_plain(path: Path) -> bytes:
+    """Returns what a file holds. Unlike ``Path.read_bytes`` it waits for nobody: a pipe or a device is an error.
+
+    Args:
+        path: The file, or a link to it.
+
+    Raises:
+        OSError: It can't be read, or is no plain file.
+    """
+    check_plain(path)
+    return path.read_bytes()
+
+
+def check_plain(path: Path) -> None:
+    """Checks that a path is a plain file, or a link to one.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It is not there, or something else.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no plain file", str(path))
 
 
 def sync_folder(folder: Path) -> None:

@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fallow.errors import RunDirectoryError
+from fallow.errors import HeldError, RunDirectoryError
 
 PATIENCE = 5.0
 """Seconds to wait for a writer that is about to end."""
+
+MAKING_TRIES = 20
+"""How often a directory is made whose parents another process removes, because nothing came to be in them."""
+
+LOCKS = Path("/proc/locks")
+"""Where Linux lists who holds which lock."""
 
 
 class DirectoryLock:
@@ -42,7 +48,8 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
         patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
 
     Raises:
-        RunDirectoryError: Another writer still holds the lock.
+        HeldError: Another writer still holds the lock.
+        OSError: The directory is not there, or can't be opened.
     """
     try:
         import fcntl
@@ -55,38 +62,111 @@ def lock(directory: Path, patience: float | None = None) -> DirectoryLock:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
+                holder = _name_holder(descriptor)
                 os.close(descriptor)
-                raise RunDirectoryError(f"{directory} is being written to by another process; wait for it.") from None
+                raise HeldError(f"{directory} is being written to by {holder}; wait for it.") from None
             time.sleep(0.1)
         else:
             return DirectoryLock(descriptor)
 
 
 @contextmanager
-def hold(directory: Path) -> Iterator[None]:
+def hold(directory: Path, patience: float | None = None) -> Iterator[None]:
     """Locks a directory for the time of a ``with`` block, and makes it first if it is missing.
 
     At the end it removes the directories that it made and that are still empty.
 
     Args:
         directory: The directory to lock.
+        patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
 
     Raises:
-        RunDirectoryError: The directory can't be made, or another writer holds it.
+        HeldError: Another writer holds it.
+        RunDirectoryError: The directory can't be made or opened.
     """
     while True:
-        made = [path for path in (directory, *directory.parents) if not path.exists()]
+        made = _make(directory)
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            held = lock(directory, patience)
+        except FileNotFoundError:  # the process that held it has just removed it
+            continue
         except OSError as error:
             raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+        if held.is_of(directory):
+            break
+        held.close()
+    with _holding(held, made):
+        yield
+
+
+@contextmanager
+def hold_next(folder: Path, name: str) -> Iterator[Path]:
+    """Makes and locks the first of ``name-1``, ``name-2``, … that is not in a folder. No other process gets the same.
+
+    At the end it removes the directories that it made and that are still empty.
+
+    Args:
+        folder: Where to make it; it need not exist.
+        name: What its name begins with.
+
+    Yields:
+        The new directory.
+
+    Raises:
+        RunDirectoryError: The directory can't be made.
+    """
+    number = 1
+    while True:
+        directory = folder / f"{name}-{number}"
         try:
+            made = _make(directory, new=True)
             held = lock(directory)
-        except FileNotFoundError:  # the process that held it has just removed it
+        except FileExistsError:
+            number += 1
+            continue
+        except FileNotFoundError:  # somebody removed it at once
             continue
         if held.is_of(directory):
             break
         held.close()
+    with _holding(held, made):
+        yield directory
+
+
+def _make(directory: Path, *, new: bool = False) -> list[Path]:
+    """Makes a directory and its parents, and returns those that were missing, the lowest first.
+
+    Args:
+        directory: What to make.
+        new: Whether it is an error if it is there.
+
+    Raises:
+        FileExistsError: `new`, and it is there.
+        RunDirectoryError: It can't be made.
+    """
+    tries = MAKING_TRIES
+    while True:
+        missing = [path for path in (directory, *directory.parents) if not path.exists()]
+        try:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(exist_ok=not new)
+        except FileExistsError as error:
+            if new and directory.exists():
+                raise
+            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+        except FileNotFoundError as error:
+            tries -= 1
+            if not tries:
+                raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+        except OSError as error:
+            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+        else:
+            return missing
+
+
+@contextmanager
+def _holding(held: DirectoryLock, made: list[Path]) -> Iterator[None]:
+    """Releases a lock at the end of a ``with`` block, and removes what was made for it and is still empty."""
     try:
         yield
     finally:
@@ -94,3 +174,15 @@ def hold(directory: Path) -> Iterator[None]:
             for path in made:
                 path.rmdir()
         held.close()
+
+
+def _name_holder(descriptor: int) -> str:
+    """Returns who holds the lock of an open directory, in words, as far as the system says."""
+    found = os.fstat(descriptor)
+    place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    with suppress(OSError):
+        for line in LOCKS.read_text(encoding="utf-8").splitlines():
+            words = line.split()  # as in 1: FLOCK ADVISORY WRITE 4711 08:01:1234 0 EOF
+            if words[1] == "FLOCK" and words[5] == place and int(words[4]) > 0:  # 0: of another container
+                return f"another process ({words[4]})"
+    return "another process"

@@ -8,6 +8,7 @@ import numpy as np
 
 from fallow.errors import ConfigError
 from fallow.plugins.wording import did_you_mean
+from fallow.runs.thresholds import OWN, age_threshold, say_thresholds
 from fallow.study.members import StudyRun, show_value
 
 METRICS = (("F1", "f1", 3), ("units", "energy_total", 0), ("trainings", "starts", 0))
@@ -89,16 +90,30 @@ def choose_columns(runs: Sequence[StudyRun]) -> list[Column]:
     """Returns the metrics that any of the runs measured.
 
     Ages that were counted by different distances can't be compared, so each kind has a column that says which it is.
+    Neither can ages that were counted from different thresholds: the heading says so.
 
     Args:
         runs: Of the study.
     """
     kinds = dict.fromkeys(_kind_of_ages(run) for run in runs if run.measure(AGE) is not None)
-    ages = [Column("mean age", AGE, 2)]
+    several = {kind for kind in kinds if explain_ages([run for run in runs if _kind_of_ages(run) == kind])}
+    ages = [Column(f"mean age ({OWN})" if several else "mean age", AGE, 2)]
     if len(kinds) > 1:
-        ages = [Column(f"mean age ({kind})", AGE, 2, kind) for kind in kinds]
+        ages = [
+            Column(f"mean age ({kind}, {OWN})" if kind in several else f"mean age ({kind})", AGE, 2, kind)
+            for kind in kinds
+        ]
     columns = [*(Column(*metric) for metric in METRICS), *ages, *(Column(*metric) for metric in CLIENT_METRICS)]
     return [column for column in columns if column.values(runs)]
+
+
+def explain_ages(runs: Sequence[StudyRun]) -> str | None:
+    """Returns a sentence if the ages of runs were counted from different thresholds; None if they compare.
+
+    Args:
+        runs: Of the study.
+    """
+    return say_thresholds(age_threshold(run.settings, run.summary) for run in runs if run.measure(AGE) is not None)
 
 
 def show_cells(lines: Sequence[Line], columns: Sequence[Column]) -> tuple[list[str], list[list[str]]]:

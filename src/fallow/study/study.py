@@ -13,7 +13,7 @@ from fallow.runs.target import check_target
 from fallow.study.comparison import check_metric, find_differences
 from fallow.study.latex import to_latex
 from fallow.study.members import StudyRun, read_members
-from fallow.study.overview import choose_columns, group_runs, show_cells
+from fallow.study.overview import choose_columns, explain_ages, group_runs, show_cells
 from fallow.study.plots import draw_lines
 from fallow.study.reached import find_reached, with_reached
 from fallow.study.spread import deviation_of, mean_of
@@ -205,7 +205,9 @@ class Study:
         head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         missing = f"; {len(self.unfinished)} more are not finished" if self.unfinished else ""
+        ages = explain_ages(self.members)
         note = f"{len(self.members)} finished runs in {html.escape(str(self.directory))}{missing}"
+        note += f". {html.escape(ages)}" if ages else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{note}</p>"
 
 

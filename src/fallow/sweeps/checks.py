@@ -1,19 +1,14 @@
 """What must be right before the first run of a sweep begins."""
 
-import tomllib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from fallow.data import loaded
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment
-from fallow.plugins.nested import flatten
 from fallow.policies import needs_of
+from fallow.runs.begun import check_same
 from fallow.runs.layout import check_place, is_begun
-from fallow.runs.reader import read_settings
 from fallow.sweeps.grid import PlannedRun
-
-SPREADING = ("compute.strategy", "compute.workers")
-"""How the arithmetic is spread: it may differ between two parts of one run."""
 
 
 def check_directories(runs: Iterable[PlannedRun]) -> None:
@@ -31,32 +26,8 @@ def check_directories(runs: Iterable[PlannedRun]) -> None:
         if is_begun(folder):
             raise RunDirectoryError(f"{folder} holds a run; choose another out (--out).")
     for run in runs:
-        if not is_begun(run.directory):
-            continue
-        difference = find_difference(read_settings(run.directory), tomllib.loads(run.experiment.to_toml()))
-        if difference:
-            raise RunDirectoryError(
-                f"{run.directory} holds a run of another experiment, with {difference}; choose another out (--out), or "
-                "remove it."
-            )
-
-
-def find_difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
-    """Returns in words where two resolved configs differ first; how the arithmetic is spread does not count.
-
-    Args:
-        there: The settings of a run directory, by section.
-        here: Those of the experiment that is to be run.
-
-    Returns:
-        As in "epochs = 6, not 9"; None if the two are the same experiment.
-    """
-    stored, wanted = flatten(there), flatten(here)
-    for key in dict.fromkeys((*wanted, *stored)):
-        if key not in SPREADING and (stored.get(key) != wanted.get(key)):
-            was, now = (f"{table[key]}" if key in table else "unset" for table in (stored, wanted))
-            return f"{key} = {was}, not {now}" if key in stored else f"{key} unset, not {now}"
-    return None
+        if is_begun(run.directory):
+            check_same(run.experiment, run.directory)
 
 
 def check_inputs(experiments: Iterable[Experiment]) -> None:
@@ -81,5 +52,5 @@ def check_inputs(experiments: Iterable[Experiment]) -> None:
             read.add(harvest)
         dataset = experiment.build("data")
         if experiment.learning.mode == "train" and f"{dataset}" not in read:
-            dataset.load(experiment.seed)
+            loaded(dataset, experiment.seed, name=experiment.data.name)
             read.add(f"{dataset}")

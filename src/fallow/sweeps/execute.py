@@ -1,7 +1,7 @@
 """The runs of a sweep, carried out: each is begun or taken up, and what is finished is written to a table."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from fallow.runs.layout import is_finished
 from fallow.sweeps.grid import PlannedRun
 from fallow.sweeps.progress import Observer, OnScreen, Watch
 from fallow.sweeps.shards import Shard
-from fallow.sweeps.table import TABLE, update_table
+from fallow.sweeps.table import TABLE, check_table, update_table
 
 if TYPE_CHECKING:
     from fallow.sweeps.pool import RunProgress
@@ -73,6 +73,7 @@ def execute(
     observer = observer or OnScreen(show=False)
     share = shard.share(runs) if shard else list(runs)
     check_directories(share)
+    check_table(out / TABLE)
     left = [run for run in share if not is_finished(run.directory)]
     carry_out = _choose_workers(left, out, workers, ray, observer)
     if ray is None:  # a cluster's nodes have their own data
@@ -83,7 +84,14 @@ def execute(
         carry_out(listener.hear)
     rows = update_table(out / TABLE, runs)
     seconds = time.monotonic() - begin if left else None
-    return SweepResult(len(runs), len(share), rows, listener.failures, out / TABLE, seconds)
+    return SweepResult(len(runs), len(share), rows, _failures(share, out, listener.failures), out / TABLE, seconds)
+
+
+def _failures(share: Sequence[PlannedRun], out: Path, heard: Mapping[str, str]) -> dict[str, str]:
+    """Returns why runs are not finished, by their names: what was heard of them, if no other process finished them."""
+    unfinished = [str(run.directory.relative_to(out)) for run in share if not is_finished(run.directory)]
+    removed = "it was finished, and is so no longer: another process has removed or replaced it."
+    return {name: heard.get(name, removed) for name in unfinished}
 
 
 Hear = Callable[["RunProgress"], None]

@@ -11,7 +11,7 @@ from fallow.errors import ConfigError
 from fallow.experiment import Experiment
 from fallow.experiment.settings import override, read_settings, value_of
 from fallow.plugins.nested import flatten
-from fallow.sweeps.axes import Grid, check_axes, label_values, name_axes
+from fallow.sweeps.axes import UNSAFE, Grid, check_axes, label_values, name_axes
 from fallow.sweeps.sharing import ChosenSections
 
 LONGEST_NAME = 200
@@ -74,7 +74,8 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
         directory: The sweep's folder.
 
     Raises:
-        ConfigError: If an axis is empty or holds a value twice, or a point is no experiment; the sentence names it.
+        ConfigError: If an axis is empty or holds a value twice, two values that make no difference, or a point is no
+            experiment; the sentence names it.
     """
     check_axes(grid)
     grid = name_axes(grid)
@@ -94,6 +95,7 @@ def plan(shared: Mapping[str, Any], grid: Grid, directory: Path) -> list[Planned
             raise ConfigError(f"{_words(places[place])} and {_words(point)} would both be run in {place}.")
         places[place] = point
         runs.append(PlannedRun(point, experiment, place))
+    _check_distinct(runs, labels)
     return runs
 
 
@@ -106,9 +108,27 @@ def run_name(point: Mapping[str, Any]) -> str:
     short = {key: key.rpartition(".")[2] for key in point}
     clash = {name for name in short.values() if list(short.values()).count(name) > 1}
     parts = (f"{key if short[key] in clash else short[key]}={value}" for key, value in point.items())
-    name = ",".join(parts).replace("/", "_").replace(" ", "") or "run"
+    name = ",".join(parts).translate(UNSAFE).replace(" ", "") or "run"
     # A list of many numbers makes a longer name than a file may have.
     return name if len(name.encode()) <= LONGEST_NAME else f"{name[:80]}…{sha256(name.encode()).hexdigest()[:12]}"
+
+
+def _check_distinct(runs: Iterable[PlannedRun], labels: Grid) -> None:
+    """Raises an error if two values of an axis are the same experiment at every point of the others, as 1 and 1.0 are.
+
+    At some points they may be: a policy without k passes over the k of others, and has a run to compare with each.
+    """
+    experiments = [run.experiment.to_toml() for run in runs]
+    places = list(itertools.product(*(range(len(values)) for values in labels.values())))
+    for axis, (key, values) in enumerate(labels.items()):
+        seen: dict[tuple[str, ...], Any] = {}
+        for number, value in enumerate(values):
+            here = tuple(one for one, place in zip(experiments, places, strict=True) if place[axis] == number)
+            if here in seen:
+                raise ConfigError(
+                    f"{key} = {seen[here]} and {key} = {value} are the same experiment; give one of them."
+                )
+            seen[here] = value
 
 
 def _words(point: Mapping[str, Any]) -> str:

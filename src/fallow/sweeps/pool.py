@@ -174,7 +174,7 @@ def run_all(runs: list[PlannedRun], processes: int) -> Generator[RunProgress, No
 def _start() -> tuple[Connection, BaseProcess]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=serve, args=(there,), daemon=True)
+    process = context.Process(target=serve, args=(there, os.getpid()), daemon=True)
     with _main_hidden():
         process.start()
     there.close()
@@ -196,22 +196,21 @@ def _main_hidden() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def serve(pipe: Connection) -> None:
+def serve(pipe: Connection, parent: int) -> None:
     """Carries out each run that comes through a pipe, and reports how it goes. This is what a worker does.
 
     Args:
         pipe: To the process of the sweep.
+        parent: The number of that process. It may be gone by now, and then this one is another's child.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
-    while True:
-        try:
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    with suppress(EOFError, OSError):  # the parent is gone: nobody would read a word about it either
+        while True:
             toml, directory = pipe.recv()
-        except EOFError:
-            return
-        with redirect_stdout(sys.stderr):  # standard output is the parent's, and may have to be JSON
-            said = answer(partial(Experiment.from_toml, toml), directory, lambda epochs: pipe.send((epochs,)))
-        pipe.send(said)
+            with redirect_stdout(sys.stderr):  # standard output is the parent's, and may have to be JSON
+                said = answer(partial(Experiment.from_toml, toml), directory, lambda epochs: pipe.send((epochs,)))
+            pipe.send(said)
 
 
 def _die_with(parent: int) -> None:

@@ -7,12 +7,34 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from fallow.errors import RunDirectoryError
 from fallow.runs.layout import is_finished
-from fallow.runs.reader import read_summary
-from fallow.storage.files import write_atomically
+from fallow.runs.reader import TOTALS, read_summary
+from fallow.storage.files import check_plain, write_atomically
 from fallow.sweeps.grid import PlannedRun
 
 TABLE = "table.csv"
+
+
+def check_table(path: Path) -> None:
+    """Checks that the table of a sweep may be written: nothing is there, or the table of an earlier sweep.
+
+    Args:
+        path: The file; it need not exist.
+
+    Raises:
+        RunDirectoryError: Something of the user's own is there, or it can't be read.
+    """
+    try:
+        check_plain(path)
+        with path.open(encoding="utf-8", newline="") as file:
+            columns = next(csv.reader(file), [])
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, csv.Error):
+        columns = []
+    if not {"policy", *TOTALS} <= set(columns):
+        raise RunDirectoryError(f"{path} is no table of a sweep; move it, or choose another out (--out).")
 
 
 def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:

@@ -5,8 +5,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from fallow.errors import ConfigError
+from fallow.plugins.calls import RAISED
 from fallow.plugins.names import resolve
 from fallow.plugins.objects import name_of
+from fallow.plugins.wording import in_words
 from fallow.trackers.base import Row, TrackedRun, Tracker
 from fallow.trackers.mlflow import MLflow
 from fallow.trackers.tensorboard import TensorBoard
@@ -46,8 +48,8 @@ def build_trackers(names: Sequence[str]) -> dict[str, Tracker]:
                 raise ConfigError(f"The tracker '{name}' has no method '{method}'; it must have begin, log and end.")
         try:
             built[name] = cls()
-        except Exception as error:  # a user's code may raise anything
-            raise ConfigError(f"The tracker '{name}' can't be made: {type(error).__name__}: {error}.") from error
+        except RAISED as error:  # a user's code may raise anything
+            raise ConfigError(f"The tracker '{name}' can't be made: {in_words(error)}.") from error
     return built
 
 

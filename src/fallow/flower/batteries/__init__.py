@@ -8,6 +8,7 @@ from fallow.flower.batteries.base import Battery, BatteryError, Event, HarvestMe
 from fallow.flower.batteries.emulated import Emulated
 from fallow.flower.batteries.metered import Metered, WallClock
 from fallow.flower.batteries.meters import MeterCommand, MeterFile, PowerSupply
+from fallow.flower.batteries.web import MeterURL
 
 __all__ = [
     "Battery",
@@ -17,6 +18,7 @@ __all__ = [
     "HarvestMeter",
     "MeterCommand",
     "MeterFile",
+    "MeterURL",
     "Metered",
     "OpenBattery",
     "PowerSupply",

@@ -1,7 +1,7 @@
 """Emulated: the simulator's own battery in accelerated time, a world of one client."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +14,9 @@ from fallow.energy.groups import group_seed
 from fallow.energy.harvest import settled
 from fallow.experiment import Experiment
 from fallow.experiment.harvests import energy_of
-from fallow.flower.batteries.base import Event, Reading, StartHook
+from fallow.flower.batteries.harvests import SharedHarvest
+from fallow.flower.batteries.open_emulated import EmulatedState, OpenEmulated
 from fallow.simulation.forecast import Forecast
-from fallow.simulation.world import World
 from fallow.simulation.world_state import WorldState
 
 
@@ -38,6 +38,7 @@ class Emulated:
         starts_per_epoch: Most trainings started in an epoch; 0 is no limit.
         device: A physics of one client with what the numbers above do not say: losses, sleep, listening, downloads and
             the slots of actions. None: the paper's, which has none of it. `capacity` is what is above the cut-off.
+        shared: The harvest of all clients, if other batteries in this process live on it too.
     """
 
     energy: EnergyModel
@@ -52,14 +53,18 @@ class Emulated:
     probe_cost: int = 0
     starts_per_epoch: int = 0
     device: Physics | None = None
+    shared: SharedHarvest | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, experiment: Experiment, number: int) -> "Emulated":
+    def of(
+        cls, experiment: Experiment, number: int, harvests: dict[int | None, SharedHarvest] | None = None
+    ) -> "Emulated":
         """Returns the battery that a client has in an experiment.
 
         Args:
             experiment: With the energy model, the costs and the seed.
             number: Of the client, from 0.
+            harvests: What its batteries in this process share, by device class; a harvest that is missing is added.
         """
         physics = experiment.build_physics(experiment.build("policy"))
         members, place = experiment.device_classes, None
@@ -69,14 +74,17 @@ class Emulated:
             clients, first = int((members == place).sum()), int(np.argmax(members == place))
             seed = group_seed(experiment.seed, place)
         energy = energy_of(experiment, place)
+        model = settled(
+            energy.parts["model"],
+            scale=experiment.scale,
+            correlation=energy.correlation,
+            mean=energy.mean,
+            weather=experiment.seed,
+        )
+        if harvests is not None and place not in harvests:
+            harvests[place] = SharedHarvest(model, seed, clients, experiment.slots_per_epoch)
         return cls(
-            energy=settled(
-                energy.parts["model"],
-                scale=experiment.scale,
-                correlation=energy.correlation,
-                mean=energy.mean,
-                weather=experiment.seed,
-            ),
+            energy=model,
             number=number - first,
             clients=clients,
             seed=seed,
@@ -88,9 +96,10 @@ class Emulated:
             probe_cost=_probe_cost(experiment, number),
             starts_per_epoch=experiment.starts_per_epoch,
             device=None if physics.as_in_the_paper else physics.of_client(number),
+            shared=harvests[place] if harvests is not None else None,
         )
 
-    def open(self, state: "EmulatedState | None" = None, *, probes: bool, ideal: bool) -> "OpenEmulated":
+    def open(self, state: EmulatedState | None = None, *, probes: bool, ideal: bool) -> OpenEmulated:
         """Returns the battery in use: a world of one client. The arguments are those of `Battery.open`."""
 
         def one(value: int) -> NDArray[np.int32]:
@@ -125,7 +134,7 @@ class Emulated:
 
     @cached_property
     def _everyone(self) -> Harvest:
-        return self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
+        return self.shared or self.energy.prepare(self.seed, self.clients, self.slots_per_epoch)
 
     def forecast(self, epoch: int, epochs: int, error: float, passed: int = 1) -> NDArray[np.float64]:
         """Returns the simulator's forecast for this client, shape (H,), float64.
@@ -136,8 +145,12 @@ class Emulated:
             error: Its relative error.
             passed: How many slots of the epoch have passed.
         """
-        everyone = Forecast(self._everyone, self.seed, self.clients, self.slots_per_epoch, epochs, error)
-        own: NDArray[np.float64] = everyone.at(epoch, passed)[self.number]
+        if self.shared is not None:
+            everyone = self.shared.forecast(epoch, epochs, error, passed)
+        else:
+            forecast = Forecast(self._everyone, self.seed, self.clients, self.slots_per_epoch, epochs, error)
+            everyone = forecast.at(epoch, passed)
+        own: NDArray[np.float64] = everyone[self.number].copy()
         return own
 
 
@@ -145,87 +158,3 @@ def _probe_cost(experiment: Experiment, number: int) -> int:
     """Returns the units of a client's probe, also where the policy makes none."""
     cost = over_clients(experiment.table())["cost"]["probe"]
     return int(per_client("cost.probe", cost, experiment.clients, np.int32)[number])
-
-
-@dataclass(frozen=True, eq=False)
-class EmulatedState:
-    """What an emulated battery keeps over a restart.
-
-    Attributes:
-        world: Of its one client.
-        lived: The last epoch that it lived through; −1 before the first.
-    """
-
-    world: WorldState
-    lived: int = -1
-
-
-class OpenEmulated:
-    """A world of one client. Its physics is enforced in ``world.py``, as in a simulation."""
-
-    replays = True
-
-    def __init__(self, battery: Emulated, physics: Physics, state: EmulatedState) -> None:
-        self._battery, self._harvest = battery, battery.harvest
-        self.world = World(physics, state.world)
-        self.lived = state.lived
-
-    @property
-    def state(self) -> EmulatedState:
-        """The state of the world, and the last epoch."""
-        return EmulatedState(self.world.state, self.lived)
-
-    def catch_up(self, epoch: int) -> Iterator[Event]:
-        """Lives through the epochs in which no order came. An update that is due is paid for, and kept for later.
-
-        Args:
-            epoch: The first epoch that is not lived through, from 0.
-        """
-        while self.lived < epoch - 1:
-            yield from self.live(self.lived + 1, None, selected=False)
-
-    def look(self, epoch: int) -> Reading:
-        """Returns how things stand in the first slot of an epoch.
-
-        The harvest is known in advance, so a world in the same state can live through that slot.
-
-        Args:
-            epoch: t, from 0.
-        """
-        ahead = World(self.world.physics, self.world.state.copy())
-        opened = ahead.open_epoch(epoch, self._harvest(epoch), record_events=False)
-        return Reading(
-            units=int(ahead.spendable(opened.reached)[0]),
-            training=bool(ahead.training(opened.slot)[0]),
-            unsent=bool(ahead.unsent(opened.slot)[0]),
-            finishing=bool(opened.finishing.size),
-            sending=bool(opened.sent.size),
-            paid=bool(opened.paid[0]),
-            start_cost=int(ahead.start_cost(opened)[0]),
-            train_slots=int(ahead.physics.train_slots[0]),
-            transmit_slots=int(ahead.physics.transmit_slots[0]),
-        )
-
-    def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
-        """Lives through an epoch at once, and then yields what happened.
-
-        The arguments are those of `OpenBattery.live`.
-        """
-        opened = self.world.open_epoch(epoch, self._harvest(epoch))
-        lived = self.world.run_slots(opened, np.array([selected]), start)
-        self.lived = epoch
-        for event in lived.events:
-            if event.clients.size and event.kind in ("start", "finish", "upload"):
-                yield Event(event.kind, event.slot)
-
-    def mean_harvest(self, epoch: int) -> float:
-        """Returns the units harvested a slot in all epochs before this one, the mean; 0 in the first epoch.
-
-        Args:
-            epoch: t, from 0.
-        """
-        return float(self.world.state.harvested[0] / max(1, epoch * self._battery.slots_per_epoch))
-
-    def forecast(self, epoch: int, epochs: int, error: float) -> NDArray[np.float64]:
-        """Returns the simulator's forecast, shape (H,), float64. The arguments are those of `HarvestMeter.forecast`."""
-        return self._battery.forecast(epoch, epochs, error)

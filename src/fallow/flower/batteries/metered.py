@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.flower.batteries.base import Battery, Event, Reading, StartHook
+from fallow.flower.batteries.base import Battery, BatteryError, Event, Reading, StartHook
 from fallow.flower.batteries.emulated import Emulated
 from fallow.flower.batteries.sources import Meter, MeteredState, Panel, Source
 from fallow.policies import SlotView
@@ -112,7 +112,7 @@ class OpenMetered:
 
     def look(self, epoch: int) -> Reading:
         """Reads the level, and returns how things stand."""
-        return Reading(self._source.level(), unsent=self._unsent)
+        return Reading(self._level(), unsent=self._unsent)
 
     def live(self, epoch: int, start: StartHook | None, *, selected: bool) -> Iterator[Event]:
         """Sends what waits. Then, if selected, trains as soon as there is enough energy, and sends that.
@@ -124,7 +124,7 @@ class OpenMetered:
         for slot_in_epoch in range(self._slots if selected and not self._unsent else 0):
             if slot_in_epoch and self._slot_seconds:
                 time.sleep(self._slot_seconds)
-            level = self._source.level()
+            level = self._level()
             view = SlotView(
                 slot_in_epoch,
                 np.array([level], dtype=np.int32),
@@ -154,7 +154,16 @@ class OpenMetered:
 
     def _send(self, slot: int) -> Iterator[Event]:
         cost = 0 if self._ideal else self._battery.transmit_cost
-        if self._unsent and self._source.level() >= cost:
+        if self._unsent and self._level() >= cost:
             self._source.spend(cost)
             self._unsent = False
             yield Event("upload", slot)
+
+    def _level(self) -> int:
+        level, capacity = self._source.level(), self._battery.capacity
+        if level > capacity:
+            raise BatteryError(
+                f"The battery's level is {level}, and its capacity is {capacity}; give it the capacity that it has, in "
+                "the unit of its meter."
+            )
+        return level

@@ -1,4 +1,4 @@
-"""Keeps a program running: whatever ends it, it is started again."""
+"""Keeps programs running: whatever ends them, they are started again."""
 
 import math
 import os
@@ -19,18 +19,25 @@ STOPS = [known for known in signal.Signals if known.name in {"SIGINT", "SIGTERM"
 
 
 def supervise(
-    command: Callable[[], Sequence[str]], environment: Mapping[str, str], tell: Callable[[str], None], pause: float
+    programs: Callable[[], Mapping[str, Sequence[str]]],
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+    pause: float,
+    explain: Callable[[float], str] = lambda _: "",
 ) -> None:
-    """Runs a program again and again, until this process is told to stop.
+    """Runs programs that belong together again and again, until this process is told to stop.
 
-    The program and its children are a group of processes of their own. What is left of the group when the program has
-    ended is killed, so that nothing of an earlier life meddles with the next.
+    When one of them ends, whatever ended it, the others are ended too, and all are started again. Each is a group of
+    processes of its own, with its children. What is left of a group when its program has ended is killed, so that
+    nothing of an earlier life meddles with the next. What they write is readable by their owner alone.
 
     Args:
-        command: Makes the command; it may change from one start to the next.
-        environment: Of the program.
-        tell: Is told, in a sentence, that the program has ended.
-        pause: Seconds before it is started again.
+        programs: Makes the commands, by the names that they have in a sentence; they may change from one start to the
+            next.
+        environment: Of the programs.
+        tell: Is told, in sentences, that a program has ended.
+        pause: Seconds before they are started again.
+        explain: Says more about the end of a program that lived for so many seconds; empty if it knows nothing.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -38,10 +45,11 @@ def supervise(
     """
     with _signals() as came:
         while not came:
-            process = subprocess.Popen(command(), env=environment, start_new_session=True)  # noqa: S603  # ours
-            _live(process, came)
+            began = time.monotonic()
+            ended = _live(programs(), environment, came)
             if not came:
-                tell(f"It ended with code {process.returncode}; starting it again in {pause:g} seconds.")
+                words = f"{ended}; starting it again in {pause:g} seconds."
+                tell(" ".join(filter(None, [words, explain(time.monotonic() - began)])))
                 _wait(lambda: came, pause)
     if came[0] == signal.SIGINT:
         raise KeyboardInterrupt
@@ -66,12 +74,19 @@ def _signals() -> Iterator[list[int]]:
             signal.signal(word, handler)
 
 
-def _live(process: subprocess.Popen[bytes], came: list[int]) -> None:
-    """Waits until a program ends or a signal has come; then nothing is left of it."""
+def _live(programs: Mapping[str, Sequence[str]], environment: Mapping[str, str], came: list[int]) -> str:
+    """Runs programs until one ends or a signal has come; then nothing is left of any. Returns which ended, and how."""
+    running: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        _wait(lambda: came or process.poll() is not None)
+        for name, command in programs.items():
+            running[name] = subprocess.Popen(  # noqa: S603  # ours
+                command, env=environment, start_new_session=True, umask=0o077
+            )
+        _wait(lambda: came or any(process.poll() is not None for process in running.values()))
+        ended = [(name, process.returncode) for name, process in running.items() if process.returncode is not None]
     finally:
-        _end(process)
+        _end(list(running.values()))
+    return " and ".join(f"{name} ended with code {code}" for name, code in ended)
 
 
 def _wait(happens: Callable[[], object], seconds: float = math.inf) -> None:
@@ -84,13 +99,19 @@ def _wait(happens: Callable[[], object], seconds: float = math.inf) -> None:
         time.sleep(min(LOOK, left))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program if it runs, in good order if it can, and then whatever is left of its group."""
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ends programs that run, in good order if they can, and then whatever is left of their groups."""
+
+    def over() -> bool:
+        return all(process.poll() is not None for process in processes)
+
     try:
-        if process.poll() is None:
-            process.terminate()
-            _wait(lambda: process.poll() is not None, GRACE)
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+        _wait(over, GRACE)
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    _wait(lambda: process.poll() is not None, GRACE)
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    _wait(over, GRACE)

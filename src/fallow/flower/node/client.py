@@ -6,9 +6,8 @@ app = client_app(model=build_model, data=load_data, battery=Metered(PowerSupply(
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flwr.app import Context, Message
@@ -17,18 +16,16 @@ from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import Battery
-from fallow.flower.node.client_task import ClientTask
+from fallow.flower.node.household import Household
 from fallow.flower.node.node import Node
 from fallow.flower.wire.messages import Order, Query
 from fallow.flower.wire.records import from_records, model_in, to_records
-from fallow.learning.network import Network
 from fallow.learning.options import SGD
-from fallow.learning.samples import samples_from_arrays
-from fallow.learning.workers import Workers
-from fallow.models import check_repeatable
 from fallow.objectives import CrossEntropy, Objective
 from fallow.policies import AnyPolicy
-from fallow.rng import Purpose, stream
+
+if TYPE_CHECKING:  # PyTorch comes with it, which a node that is only asked does without
+    from fallow.flower.node.client_task import ClientTask
 
 IDENTITY = "identity"
 """The node's own name, in its node config."""
@@ -80,7 +77,8 @@ def client_app(
     """Returns a ClientApp that trains a model on the node's own data, as far as its battery goes.
 
     Args:
-        model: Makes the network, an ``nn.Module`` that returns logits of shape (batch, K).
+        model: Makes the network, an ``nn.Module`` that returns logits of shape (batch, K). Like `data`, it is called
+            only in messages that take a forward pass or a training, and in the first of a run.
         data: Loads the node's samples.
         battery: What the node lives on, or makes it.
         sgd: How a step is made.
@@ -96,58 +94,64 @@ def client_app(
     """
 
     def node(context: Context) -> Node:
-        local = data(context)
         identity = identity_of(context)
-        if not len(local.y):
-            raise NodeError(
-                f"The node '{identity}' has no samples, and it needs at least one; give it some, or stop it."
+
+        def task() -> "ClientTask":
+            from fallow.flower.node.local_task import local_task  # with PyTorch
+
+            return local_task(
+                identity,
+                data(context),
+                model(),
+                sgd=sgd or SGD(),
+                steps=steps,
+                feature=feature,
+                keep_local=keep_local,
+                seed=seed,
+                objective=objective or CrossEntropy(),
             )
-        number = int.from_bytes(sha256(identity.encode()).digest()[:7], "little")
-        shard = np.arange(len(local.y))
-        size = -(-len(shard) // steps)
 
-        def probe_batch(epoch: int) -> NDArray[np.int64]:
-            return stream(seed, Purpose.PROBE, epoch, number).permutation(len(shard))[:size]
-
-        shape = tuple(local.x.shape[1:])
-        network = Network(model(), shape, local.classes, feature)
-        check_repeatable(network.module, shape)
-        task = ClientTask(
-            number=number,
-            seed=seed,
-            workers=Workers(network, 1),
-            samples=samples_from_arrays(local.x, local.y, local.mean, local.std),
-            shard=shard,
-            steps=steps,
-            sgd=sgd or SGD(),
-            probe_batch=probe_batch,
-            objective=objective or CrossEntropy(),
-            keep_local=keep_local,
-        )
         own = battery(context) if callable(battery) else battery
         place, shares = directory_for(context, directory), shares_labels(context, share_labels)
-        return Node(identity, task, own, place, policy, share_labels=shares)
+        return Node(identity, task, own, place, policy, run=context.run_id, share_labels=shares)
 
-    return app_of(node)
+    return app_of(node, lambda: None)
 
 
-def app_of(node: Callable[[Context], Node]) -> ClientApp:
+class NodeApp(ClientApp):
+    """A ClientApp that can be made ready before a message comes, and whose nodes may stay in this process.
+
+    Attributes:
+        prepare: Loads what messages need and what is the same for all of them.
+        household: The nodes that stay; None if none can.
+    """
+
+    def __init__(self, prepare: Callable[[], None], household: Household | None) -> None:
+        super().__init__()
+        self.prepare, self.household = prepare, household
+
+
+def app_of(node: Callable[[Context], Node], prepare: Callable[[], None], household: Household | None = None) -> NodeApp:
     """Returns a ClientApp that passes queries and orders on to nodes.
 
     Args:
         node: Makes the node of a context.
+        prepare: Loads what is the same for all messages, for a process that answers many of them.
+        household: The nodes that stay in this process, if they can.
     """
-    app = ClientApp()
+    app = NodeApp(prepare, household)
+    find = household.node if household else node
 
     @app.query()
     def query(message: Message, context: Context) -> Message:
-        said = from_records(Query, message.content)
-        return Message(to_records(node(context).answer(said, model_in(message.content))), reply_to=message)
+        content = message.content
+        said, model = household.hear(content) if household else (from_records(Query, content), model_in(content))
+        return Message(to_records(find(context).answer(said, model)), reply_to=message)
 
     @app.train()
     def train(message: Message, context: Context) -> Message:
         said = from_records(Order, message.content)
-        outcome, updates = node(context).obey(said, model_in(message.content))
+        outcome, updates = find(context).obey(said, model_in(message.content))
         return Message(to_records(outcome, None, *updates), reply_to=message)
 
     return app

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fallow.flower.node.facts import Facts
 from fallow.flower.wire.arrays import Named
 from fallow.learning.local import train
 from fallow.learning.network import Network
@@ -73,6 +74,22 @@ class ClientTask:
         mix: NDArray[np.float64] = counts / len(self.shard)
         return mix
 
+    def facts(self, run: int) -> Facts:
+        """Returns what the node remembers of its data and network.
+
+        Args:
+            run: Flower's run.
+        """
+        network = self.workers.network
+        return Facts(
+            run=run,
+            data_size=len(self.shard),
+            label_mix=self.label_mix,
+            feature_size=network.feature_size,
+            shapes=network.shapes,
+            kept_from=network.trained if self.keep_local else None,
+        )
+
     @property
     def _labels(self) -> NDArray[np.int64]:
         labels: NDArray[np.int64] = self.samples.labels.cpu().numpy()
@@ -100,14 +117,6 @@ class ClientTask:
             return train(network, weights, training, self.samples, self.sgd)
 
         return self.workers.map(one, [plan])[0]
-
-    def statistics(self, weights: Weights) -> Statistics | None:
-        """Returns the running statistics that the client keeps of a training's result; None if it keeps none.
-
-        Args:
-            weights: The result, shape (P,), float32.
-        """
-        return weights[self.workers.network.trained :].copy() if self.keep_local else None
 
     def probe(
         self, weights: Weights, epoch: int, statistics: Statistics | None = None, *, losses: bool

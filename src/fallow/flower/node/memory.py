@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import CheckpointError
+from fallow.flower.node.facts import Facts
 from fallow.flower.wire.arrays import MessageError, Named
 from fallow.flower.wire.messages import Order, Standing
 from fallow.learning.state import Trained
@@ -27,6 +28,8 @@ from fallow.storage.checkpoints import read_checkpoint, write_checkpoint
 MEMORY = "memory.fallow"
 MODEL = "model.fallow"
 SIGHT = "sight.fallow"
+SEEN = "seen.fallow"
+"""What nodes of one process saw together, beside their folders."""
 FEDERATION = re.compile(r"[0-9a-f]{32}")
 
 KEPT = 8
@@ -56,14 +59,15 @@ class Work:
     fault: str = ""
 
     @classmethod
-    def of(cls, trained: Trained, epoch: int) -> "Work":
+    def of(cls, trained: Trained, epoch: int, name: str) -> "Work":
         """Returns a training as it is remembered.
 
         Args:
             trained: What came of it.
             epoch: The epoch it started in.
+            name: Of the client.
         """
-        fault = trained.fault() or ""
+        fault = trained.fault(name) or ""
         return cls(trained.slot, epoch, trained.weights, trained.moment, trained.loss, trained.rms_loss, fault)
 
 
@@ -105,19 +109,21 @@ class Memory:
 
 @dataclass
 class Sight:
-    """What a node saw of a global model, and told of itself.
+    """What a node saw of a global model and of itself, and told.
 
     Attributes:
         version: Of the model that was probed.
         features: v_i, shape (F,), float32, under it; None before the first probe.
         loss: The mean loss of the probe batch under it; NaN where nobody asked.
         told: The version and epoch of the last query that was answered, and the answer.
+        facts: What it knows of its own data and network; None before it looked.
     """
 
     version: str = ""
     features: NDArray[np.float32] | None = None
     loss: float = math.nan
     told: tuple[str, int, Standing] | None = None
+    facts: Facts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +166,10 @@ def forget_oldest(root: Path, identity: str) -> None:
     for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
         shutil.rmtree(path.parent)
         with suppress(OSError):  # others have memories there
-            path.parent.parent.rmdir()
+            federation = path.parent.parent
+            if [left.name for left in federation.iterdir()] == [SEEN]:
+                (federation / SEEN).unlink()
+            federation.rmdir()
 
 
 def load_memory(directory: Path, energy: Any) -> Memory:
@@ -219,7 +228,7 @@ def load_sight(directory: Path) -> Sight:
     """
     try:
         return unpack(Sight, *read_checkpoint(directory / SIGHT))
-    except CheckpointError:  # not there, or damaged when the power went: it is seen again
+    except (CheckpointError, KeyError):  # not there, damaged when the power went, or an older version's
         return Sight()
 
 

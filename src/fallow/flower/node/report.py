@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import HarvestMeter, OpenBattery
-from fallow.flower.node.client_task import ClientTask
-from fallow.flower.node.memory import Sight, load_model
+from fallow.flower.node.facts import Facts
+from fallow.flower.node.memory import Sight
+from fallow.flower.node.shelf import Shelf
 from fallow.flower.wire.arrays import MessageError, flattened
 from fallow.flower.wire.messages import TOLD, Query
-from fallow.learning.probe import distances, parameter_distances
+from fallow.learning.distances import distances, parameter_distances
 from fallow.models.weights import Weights
 
 
@@ -41,7 +41,7 @@ def check_query(query: Query, *, share_labels: bool) -> None:
 
 def tell(
     query: Query,
-    task: ClientTask,
+    facts: Facts,
     battery: OpenBattery,
     *,
     moment: NDArray[np.float32] | None,
@@ -52,7 +52,7 @@ def tell(
 
     Args:
         query: From the server.
-        task: What the node learns.
+        facts: What it knows of its data and network.
         battery: What it lives on, at the beginning of the epoch.
         moment: h_i, shape (F,), float32; None before the first training.
         training_loss: The root mean square of the samples' losses in the last training; NaN before it.
@@ -60,21 +60,21 @@ def tell(
     """
     meter = battery if isinstance(battery, HarvestMeter) else None
     epoch, epochs, error = query.epoch, query.forecast_epochs, query.forecast_error
-    unknown = [math.nan] * task.workers.network.feature_size
+    unknown = [math.nan] * facts.feature_size
     answers: dict[str, Callable[[], list[float]]] = {
         "probe_loss": lambda: [probe_loss],
         "training_loss": lambda: [training_loss],
         "mean_harvest": lambda: [meter.mean_harvest(epoch) if meter else math.nan],
         "forecast": lambda: meter.forecast(epoch, epochs, error).tolist() if meter else [math.nan] * epochs,
-        "label_mix": lambda: task.label_mix.tolist(),
+        "label_mix": lambda: facts.label_mix.tolist(),
         "moments": lambda: unknown if moment is None else moment.tolist(),
     }
     return {name: answers[name]() for name in query.asks}
 
 
 def distance_of(
-    task: ClientTask,
-    directory: Path,
+    facts: Facts,
+    shelf: Shelf,
     moment: NDArray[np.float32] | None,
     local: Weights | None,
     sight: Sight,
@@ -83,8 +83,8 @@ def distance_of(
     """Returns M_i, as the query wants it measured; NaN where it wants none.
 
     Args:
-        task: What the node learns.
-        directory: Where it keeps the global model.
+        facts: What it knows of its data and network.
+        shelf: Where it keeps the global model.
         moment: h_i, shape (F,), float32; None before the first training.
         local: Its last model, shape (P,), float32; None if it keeps none.
         sight: What it saw of the global model.
@@ -92,7 +92,7 @@ def distance_of(
     """
     if query.distance == "features" and sight.features is not None and moment is not None:
         return float(distances(sight.features[None], moment[None])[0])
-    model = load_model(directory, query.version) if query.distance == "parameters" else None
+    model = shelf.model(query.version) if query.distance == "parameters" else None
     if model is not None:
-        return float(parameter_distances(flattened(model, task.layout), [local])[0])
+        return float(parameter_distances(flattened(model, facts.layout), [local])[0])
     return math.nan

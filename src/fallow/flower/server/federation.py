@@ -47,6 +47,8 @@ class Federation:
         participation: How often and when each client took part and delivered.
         mean: The running mean of the iterates, shape (P,), float32; None where none is kept.
         widths: How many numbers each node tells of what the server can't know, as `label_mix`, by name.
+        seen: How far the updates before moved the model, for the guard, shape (n,), float64.
+        fruitless: How many rounds in a row had trainings that ended, and none of use.
     """
 
     model: Named
@@ -63,6 +65,8 @@ class Federation:
     participation: Participation = field(default_factory=lambda: Participation.first(0))
     mean: Weights | None = None
     widths: dict[str, int] = field(default_factory=dict)
+    seen: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    fruitless: int = 0
 
     @property
     def size(self) -> int:

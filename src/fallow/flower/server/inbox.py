@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import numpy as np
 from flwr.app import Message
-from flwr.supercore import log
 
 from fallow.aggregation import Update
 from fallow.errors import FallowError
+from fallow.flower.internals import log
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.knowledge import check_told
 from fallow.flower.wire.arrays import MessageError, Named, flattened, from_bytes
@@ -24,17 +24,17 @@ MOST = 2**31 - 1
 Answer = TypeVar("Answer", Standing, Outcome)
 
 
-def read_answer(kind: type[Answer], node: int, reply: Message, query: Query | None = None) -> Answer | None:
+def read_answer(kind: type[Answer], node: str, reply: Message, query: Query | None = None) -> Answer | None:
     """Returns what a node answered. If the node failed or the answer is not valid, logs it and returns None.
 
     Args:
         kind: What was asked for.
-        node: Its id.
+        node: How it is called, by `Roster.called`.
         reply: From the node.
         query: What the answer answers, if it is a standing.
     """
     if reply.has_error():
-        log(WARNING, "Node %s failed: %s", node, reply.error.reason)
+        log(WARNING, "Failed: %s: %s", node, reply.error.reason)
         return None
     try:
         answer = from_records(kind, reply.content)
@@ -43,7 +43,7 @@ def read_answer(kind: type[Answer], node: int, reply: Message, query: Query | No
             if query is not None and not answer.lacks_model:
                 check_told(answer, query)
     except FallowError as error:
-        log(WARNING, "Refused: node %s: %s", node, error)
+        log(WARNING, "Refused: %s: %s", node, error)
         return None
     return answer
 
@@ -66,7 +66,7 @@ def take_in(
     refused = 0
     for client, (outcome, reply) in sorted(outcomes.items()):
         if outcome.declined:
-            log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined)
+            log(INFO, "%s did not train: %s.", outcome.identity, outcome.declined.rstrip("."))
         if not outcome.trained:
             federation.sent.not_begun(client, outcome.epoch)
         own, bad = sound_updates(federation, client, outcome, reply)

@@ -5,11 +5,11 @@ from collections import Counter
 from logging import WARNING
 
 import numpy as np
-from flwr.supercore import log
 from numpy.typing import NDArray
 
 from fallow.arrays import frozen_copy
 from fallow.errors import PolicyError
+from fallow.flower.internals import log
 from fallow.flower.server.federation import Federation
 from fallow.flower.wire.arrays import MessageError
 from fallow.flower.wire.messages import TOLD, Query, Standing
@@ -104,9 +104,9 @@ def agreeing(federation: Federation, standings: dict[int, Standing]) -> dict[int
             name = others[0]
             log(
                 WARNING,
-                "Refused: node %s: it tells %s numbers of its %s, and others %s; give all nodes the same model and the "
+                "Refused: %s: it tells %s numbers of its %s, and others %s; give all nodes the same model and the "
                 "same classes.",
-                *(node, len(vars(standing)[name]), name, federation.widths[name]),
+                *(federation.roster.called(node), len(vars(standing)[name]), name, federation.widths[name]),
             )
         else:
             kept[node] = standing

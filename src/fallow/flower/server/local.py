@@ -5,13 +5,10 @@ from uuid import uuid4
 
 from flwr.app import Context, Error, Message, RecordDict, UserConfig
 from flwr.clientapp import ClientApp
-from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
-from flwr.supercore.run import Run
-from flwr.supercore.task_identity import TaskIdentity
 
-SERVER = 1
-"""The node id of the server, as in Flower."""
+from fallow.flower.internals import APP_RAISED, Run, act_as_server, set_message_id
+from fallow.flower.node.client import NodeApp
 
 
 class LocalGrid(Grid):
@@ -27,8 +24,7 @@ class LocalGrid(Grid):
         self.nodes = dict(nodes)
         self._run_config = run_config or {}
         self._replies: dict[str, Message] = {}
-        # Messages bear these; in a run of Flower's own, Flower sets them.
-        TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 0, SERVER
+        act_as_server()
 
     def set_run(self, run: Run) -> None:
         """Does nothing: there is only one run."""
@@ -54,15 +50,16 @@ class LocalGrid(Grid):
         Args:
             messages: To nodes of this grid.
         """
-        ids = []
-        for message in messages:
-            identifier = uuid4().hex
-            message.metadata.__dict__["_message_id"] = identifier
-            ids.append(identifier)
+        sent = list(messages)
+        for message in sent:
+            set_message_id(message, uuid4().hex)
+        if isinstance(self.app, NodeApp) and self.app.household is not None:
+            self.app.household.foresee(sent, [self._context(message) for message in sent])
+        for message in sent:
             reply = self.deliver(message)
             if reply is not None:
-                self._replies[identifier] = reply
-        return ids
+                self._replies[message.metadata.message_id] = reply
+        return [message.metadata.message_id for message in sent]
 
     def deliver(self, message: Message) -> Message | None:
         """Delivers a message and returns the reply; None from a node that never answers.
@@ -70,15 +67,18 @@ class LocalGrid(Grid):
         Args:
             message: To a node of this grid.
         """
-        node = message.metadata.dst_node_id
-        context = Context(
-            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
-        )
         try:
-            return self.app(message, context)
+            return self.app(message, self._context(message))
         except Exception as error:  # noqa: BLE001  # the server hears of it, as it would over a network
             reason = f"{type(error).__name__}: {error}"
-            return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason), reply_to=message)
+            return Message(Error(APP_RAISED, reason), reply_to=message)
+
+    def _context(self, message: Message) -> Context:
+        """Returns the context of the node that a message goes to."""
+        node = message.metadata.dst_node_id
+        return Context(
+            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
+        )
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
         """Returns the replies that are there, each once.

@@ -52,6 +52,18 @@ class Roster:
                 admitted[node] = self._enter(name, node, size)
         return admitted, refused
 
+    def called(self, node: int) -> str:
+        """Returns how a node is called in a sentence: by its client's name, if one is known.
+
+        Args:
+            node: Its id.
+
+        Examples:
+            >>> Roster(["roof"], [7], [40], [-1]).called(7), Roster().called(8)
+            ("'roof' (node 7)", 'node 8')
+        """
+        return f"'{self.names[self.nodes.index(node)]}' (node {node})" if node in self.nodes else f"node {node}"
+
     def _enter(self, name: str, node: int, size: int) -> int:
         if name not in self.names:
             self.names.append(name)

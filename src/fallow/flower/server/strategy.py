@@ -13,18 +13,18 @@ import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Result, Strategy
-from flwr.supercore import log
 
-from fallow.aggregation import AnyAggregation, Staleness
+from fallow.aggregation import AnyAggregation, Guard, Staleness
 from fallow.aggregation.received import Received
 from fallow.aggregation.staleness import Constant
 from fallow.errors import ConfigError
-from fallow.flower.server.combination import columns, combine, note_participation
-from fallow.flower.server.exchange import exchange, wait_for_nodes
+from fallow.flower.internals import log
+from fallow.flower.server.combination import GUARD, Rules, check_fruitful, settle
+from fallow.flower.server.exchange import wait_for_nodes
 from fallow.flower.server.federation import Federation, FederationDirectory, Row, begin_federation
-from fallow.flower.server.inbox import take_in
 from fallow.flower.server.post import Post
 from fallow.flower.server.selection import select
+from fallow.flower.server.tracking import RoundTrackers
 from fallow.flower.wire.arrays import from_array_record, to_array_record
 from fallow.paper import next_version_age
 from fallow.policies import AnyPolicy, needs_of
@@ -59,6 +59,8 @@ class FallowStrategy(Strategy):
         patience: float = 60.0,
         reply_seconds: float = 3600.0,
         query_seconds: float = 300.0,
+        guard: float = GUARD,
+        trackers: RoundTrackers | None = None,
     ) -> None:
         """Sets the rules of the federation.
 
@@ -72,20 +74,29 @@ class FallowStrategy(Strategy):
             slots_per_epoch: S, for policies that count slots; if one decides slot by slot, nodes must have the same.
             directory: Where the state is kept after each round; a federation that is there goes on. None: nowhere.
             min_nodes: How many nodes a round waits for.
-            patience: Seconds that it waits; then it goes on with those who are there.
+            patience: Seconds that it waits; then it goes on with those who are there, if anybody is.
             reply_seconds: How long the outcome of an order is waited for; also the life of a message.
-            query_seconds: How long the answer to a query is waited for, which is a forward pass at most.
+            query_seconds: How long the answer to a query is waited for, which is a forward pass at most. A node that
+                missed its last query is waited for only a little longer than the others.
+            guard: An update that moved the model so many times as far as the median of others is refused (`Guard`); 0
+                refuses none.
+            trackers: Who is told of the rounds; nobody by default. They need a directory.
 
         Raises:
-            ConfigError: `average` is no share below 1.
+            ConfigError: `average` is no share below 1, or `guard` is below 0.
         """
         if not 0 <= average < 1:
             raise ConfigError(f"FallowStrategy has average = {average}; it must be 0 or more, and less than 1.")
+        if not 0 <= guard < np.inf:
+            raise ConfigError(f"FallowStrategy has guard = {guard}; it must be a finite number of 0 or more.")
+        self.policy, self.average = policy, average
         self.aggregation: AnyAggregation = aggregation if aggregation is not None else Received()
-        self.policy, self.staleness, self.average = policy, staleness or Constant(), average
+        far = Guard(guard) if guard else None
+        self._rules = Rules(policy, self.aggregation, staleness or Constant(), average, far)
         self.seed, self.slots_per_epoch, self.directory = seed, slots_per_epoch, directory
         self.min_nodes, self.patience = min_nodes, patience
         self.post = Post(policy, slots_per_epoch, reply_seconds, query_seconds)
+        self.trackers = trackers or RoundTrackers()
         self.federation: Federation | None = None
         self._kept: FederationDirectory | None = None
         self._present: dict[int, int] = {}  # this round's clients, by node
@@ -115,6 +126,7 @@ class FallowStrategy(Strategy):
 
         Raises:
             ConfigError: `train_config` or `evaluate_config` is not empty.
+            DivergenceError: The trainings of the last rounds were all in vain.
         """
         if train_config or evaluate_config:
             raise ConfigError("FallowStrategy takes no train_config and no evaluate_config.")
@@ -130,6 +142,7 @@ class FallowStrategy(Strategy):
         self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int, evaluate_fn: EvaluateFunction | None
     ) -> Result:
         federation = self._open(initial_arrays)
+        self.trackers.begin(self.directory, federation.rounds)
         self.summary()
         result = Result(arrays=to_array_record(federation.handed_out))
         if federation.epoch == 0 and evaluate_fn:
@@ -138,14 +151,17 @@ class FallowStrategy(Strategy):
             number = federation.epoch + 1
             log(INFO, "[ROUND %s/%s]", number, num_rounds)
             messages = self.configure_train(number, result.arrays, ConfigRecord(), grid)
-            result.arrays, metrics = self._aggregate(exchange(grid, list(messages), self.post.reply_seconds))
+            result.arrays, metrics = self._aggregate(self.post.collect(grid, federation, list(messages)))
             result.train_metrics_clientapp[number] = metrics
             if evaluate_fn:
                 self._score(evaluate_fn, number, result)
             federation.rounds.append(self._row)
             federation.epoch += 1
+            self.trackers.log(self._row)
             self._save()
             log(INFO, "\t%s", ", ".join(f"{key} {value}" for key, value in self._row.items()))
+            check_fruitful(federation)
+        self.trackers.end(federation.rounds)
         return result
 
     def configure_train(
@@ -217,9 +233,7 @@ class FallowStrategy(Strategy):
         return self.federation
 
     def _description(self) -> str:
-        average = f", average {self.average}" if self.average else ""
-        rules = f"aggregation {self.aggregation}, staleness {self.staleness}{average}"
-        return f"policy {self.policy}, {rules}, seed {self.seed}"
+        return f"{self._rules.in_words}, seed {self.seed}"
 
     def _save(self) -> None:
         if self._kept is not None:
@@ -235,12 +249,7 @@ class FallowStrategy(Strategy):
         """Alg. 1, lines 20-21, of what really arrived."""
         federation = self._federation()
         outcomes = self.post.outcomes(federation, self._present, replies)
-        received, refused = take_in(federation, outcomes)
-        updates = [update for update, _ in received]
-        used = combine(federation, updates, self.policy, self.aggregation, self.staleness, self.average)
-        note_participation(federation, self._selected, used)
-        said = [outcome for outcome, _ in outcomes.values()]
-        self._row |= columns(said, self._ordered, [loss for _, loss in received], used, refused)
+        self._row |= settle(federation, outcomes, self._selected, self._ordered, self._rules)
         if self.post.distance != "none":
             threshold = needs_of(self.policy).threshold
             federation.age = next_version_age(federation.age, self._distances, threshold, federation.delivered)

@@ -1,5 +1,12 @@
-"""Arrays on the wire: models as Flower's records of arrays, and a policy's memory as bytes. Nothing is pickled."""
+"""Arrays on the wire: models as Flower's records of arrays, and a policy's memory as bytes. Nothing is pickled.
 
+Between server and nodes a model is one array, whose name says the parameters and their shapes: Flower stores, hashes
+and sends two objects for each array. Whoever hands models to Flower, or gets them, has them by parameter.
+"""
+
+import json
+import math
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +20,10 @@ from fallow.errors import FallowError
 from fallow.models import BATCHES_SEEN
 from fallow.models.weights import Weights
 
+MOST = 2**40
+MOST_DIMENSIONS = 16
+"""Larger numbers in a layout are no shapes, whatever the message says."""
+
 Named = dict[str, NDArray[np.float32]]
 """A model by parameter, each in its own shape."""
 
@@ -22,7 +33,7 @@ class MessageError(FallowError):
 
 
 def to_array_record(model: Named) -> ArrayRecord:
-    """Returns a model as Flower's record of arrays, by the names of the parameters.
+    """Returns a model as Flower's record of arrays, by the names of the parameters, for whoever evaluates or loads it.
 
     Args:
         model: By parameter, each float32 in its own shape.
@@ -39,8 +50,61 @@ def from_array_record(record: ArrayRecord) -> Named:
     Raises:
         MessageError: Its bytes are no arrays, or other ones than a model has.
     """
+    return _read({name: array for name, array in record.items() if name.split(".")[-1] != BATCHES_SEEN})
+
+
+def pack_model(model: Named) -> ArrayRecord:
+    """Returns a model as it goes between server and nodes: one array, under its layout as a name.
+
+    Args:
+        model: By parameter, each float32 in its own shape.
+
+    Examples:
+        >>> list(pack_model({"a": np.zeros((2, 3), dtype=np.float32), "b": np.zeros(1, dtype=np.float32)}))
+        ['[["a",[2,3]],["b",[1]]]']
+    """
+    layout = json.dumps([[name, list(array.shape)] for name, array in model.items()], separators=(",", ":"))
+    return ArrayRecord({layout: Array(np.concatenate([array.reshape(-1) for array in model.values()]))})
+
+
+def unpack_model(record: ArrayRecord) -> Named:
+    """Returns the model in a record that `pack_model` made. Its arrays share their memory.
+
+    Args:
+        record: From Flower.
+
+    Raises:
+        MessageError: It has not one array, its bytes are no array, or its layout is none.
+    """
+    if len(record) != 1:
+        raise MessageError(f"Its model has {len(record)} arrays, not one with a layout.")
+    ((layout, array),) = record.items()
+    (weights,) = _read({layout: array}).values()
+    shapes = _shapes_in(layout)
+    sizes = [math.prod(shape) for shape in shapes.values()]
+    if weights.shape != (sum(sizes),):
+        raise MessageError(f"Its model has the shape {weights.shape}, and its layout {sum(sizes)} numbers.")
+    parts = np.split(weights, np.cumsum(sizes)[:-1])
+    return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+
+
+def _shapes_in(layout: str) -> dict[str, tuple[int, ...]]:
+    """Returns the shape of each parameter, by name."""
     try:
-        model = {name: array.numpy() for name, array in record.items() if name.split(".")[-1] != BATCHES_SEEN}
+        pairs = json.loads(layout)
+        shapes = {name: tuple(shape) for name, shape in pairs}
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MessageError(f"Its model has the layout '{layout[:60]}', which can't be read: {error}.") from error
+    sizes = [size for shape in shapes.values() for size in shape]
+    sound = all(type(size) is int and 0 < size <= MOST for size in sizes) and all(type(name) is str for name in shapes)
+    if not shapes or not sound or len(shapes) != len(pairs) or max(map(len, shapes.values())) > MOST_DIMENSIONS:
+        raise MessageError(f"Its model has the layout '{layout[:60]}', which no model has.")
+    return shapes
+
+
+def _read(arrays: Mapping[str, Array]) -> Named:
+    try:
+        model = {name: array.numpy() for name, array in arrays.items()}
     except Exception as error:  # anything may be in the bytes, so anything may be raised over them
         raise MessageError(f"Its arrays can't be read: {error}.") from error
     if not all(isinstance(array, np.ndarray) for array in model.values()):  # NumPy also reads archives

@@ -7,6 +7,9 @@ an *outcome* with their updates.
 
 from dataclasses import dataclass, field
 
+WIRE = 2
+"""The form of the messages. Raise it when an earlier version would misread them; then either side says so."""
+
 OPTIONAL = {"optional": True}
 """Marks a field that is left out of a message that has no use for it: it is as small as it was before the field was."""
 
@@ -24,6 +27,7 @@ class Query:
         asks: What else the policy declares that it needs of a node: names out of `TOLD`.
         forecast_epochs: H, where a forecast is asked for: for how many epochs, this one included.
         forecast_error: The relative error that the policy states of the forecast.
+        wire: The form of the message.
     """
 
     federation: str
@@ -34,6 +38,7 @@ class Query:
     asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
     forecast_epochs: int = field(default=0, metadata=OPTIONAL)
     forecast_error: float = field(default=0.0, metadata=OPTIONAL)
+    wire: int = WIRE
 
     @property
     def probes(self) -> bool:
@@ -118,6 +123,7 @@ class Order:
         memory: Then the policy's memory of this client, as safetensors.
         slots_per_epoch: S, as the policy counts; then the node must have the same S.
         asks: As in the query.
+        wire: The form of the message.
     """
 
     federation: str
@@ -131,6 +137,7 @@ class Order:
     memory: bytes = b""
     slots_per_epoch: int = 0
     asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
+    wire: int = WIRE
 
     @property
     def probes(self) -> bool:

@@ -22,13 +22,14 @@ function ageChart(runs) {
     yTitle: "mean age (epochs)",
     controls: [radios("age-kind", "Reset when", AGE_KINDS, ageKind, redraw)],
   };
+  const left = runs.length - measured.length;
+  const hints = [contents.thresholds, left ? `Left out, since not measured: ${count(left, "run")}.` : null];
+  const hint = hints.filter(Boolean).join(" ");
   lineChart(
     at("age"),
     chart,
     bands(measured, ({ age }) => ({ x: age.epoch, y: age[ageKind] })),
-    measured.length < runs.length
-      ? make("p", { class: "hint" }, `Left out, since not measured: ${count(runs.length - measured.length, "run")}.`)
-      : null,
+    hint ? make("p", { class: "hint" }, hint) : null,
   );
 }
 

@@ -48,7 +48,7 @@ function overview(host, runs) {
     ...(aims ? [`units to F1 ${target}`, `epochs to F1 ${target}`] : []),
     "energy spent (units)",
     "trainings",
-    "mean age (epochs)",
+    contents.thresholds ? "mean age (epochs, own μ)" : "mean age (epochs)",
     "Jain’s index of updates",
   ];
   const rows = groups.flatMap(({ panel, lines }) =>

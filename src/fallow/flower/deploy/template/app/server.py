@@ -24,6 +24,12 @@ app = experiment_server(Experiment.read(Path(__file__).with_name("experiment.tom
 # @app.main()
 # def main(grid: Grid, context: Context) -> None:
 #     """Carries out 20 rounds."""
-#     directory = Path(str(context.run_config["directory"]))
-#     strategy = FallowStrategy(VAoI(k=3, mu=0.5), directory=directory, min_nodes=int(context.run_config["min-nodes"]))
+#     settings = context.run_config
+#     strategy = FallowStrategy(
+#         VAoI(k=3, mu=0.5),
+#         directory=Path(str(settings["directory"])),
+#         min_nodes=int(settings["min-nodes"]),
+#         patience=float(settings["patience"]),
+#         reply_seconds=float(settings["reply-seconds"]),
+#     )
 #     strategy.start(grid, ArrayRecord(build_model().state_dict()), num_rounds=20)
