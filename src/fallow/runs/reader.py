@@ -170,8 +170,6 @@ def read_model(directory: Path) -> dict[str, NDArray[np.float32]]:
     if not path.exists():
         why = "it learnt nothing (learning.mode = 'none')" if is_finished(directory) else "it is not finished"
         raise RunDirectoryError(f"The run in {directory} has no model: {why}.")
-    if not path.is_file():
-        raise RunDirectoryError(f"{path} can't be read: it is no file.")
     try:
         return load(read_plain(path))
     except (OSError, SafetensorError) as error:
