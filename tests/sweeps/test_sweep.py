@@ -256,8 +256,14 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["sweep", "--grid", "data.name=npz:nope.npz,digits", "--set=learning.mode=train"], "nope.npz"),
         (["sweep", "--grid", "seed=0,1", "--grid", "seed=2,3"], "The axis seed is given twice"),
         (["sweep", "--grid", "seed=1979-05-27,1979-05-28"], "must be a whole number"),
-        (["compare", "--set=policy.name=oldest"], "A comparison sets policy.name for each run; use --policies"),
-        (["compare", "--set", "seed = 5"], "A comparison sets seed for each run; use --seeds"),
+        (
+            ["compare", "--set=policy.name=oldest"],
+            "policy.name can't be set for all runs: it differs from run to run; use --policies",
+        ),
+        (
+            ["compare", "--set", "seed = 5"],
+            "seed can't be set for all runs: it differs from run to run; use --seeds",
+        ),
         (["compare", "--policies=vaoi,vaoi"], "holds a value twice"),
         (["compare", "--out=there.csv"], "there.csv is a file"),
         (["compare", "--out=there.csv", "--dry-run"], "there.csv is a file"),
@@ -265,7 +271,7 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["compare", "--out=a run"], "a run holds a run"),
         (["run", "grid.toml"], "grid.toml describes a grid of runs; `fallow sweep grid.toml`"),
         (["run", "--out", "x" * 300], "File name too long"),
-        (["run", "--set=clients=99999999999999999999999"], "must be at most 100000000"),
+        (["run", "--set=clients=99999999999999999999999"], "must be at most 9223372036854775807"),
     ],
 )
 def test_a_careless_command_is_one_sentence_before_anything_runs(

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
-from fallow.study.grid import POLICIES
+from fallow.study.grid import POLICIES, check_unset
 from fallow.study.overview import explain_ages
 from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
@@ -23,6 +23,9 @@ from fallow.sweeps.forecast import forecast
 from fallow.sweeps.grid import PlannedRun, plan, read_grid
 from fallow.sweeps.progress import OnScreen, count_runs
 from fallow.sweeps.shards import Shard
+
+MOST_SEEDS = 10_000
+"""Most seeds of a study; each is a run for each of its other points."""
 
 Config = Annotated[Path | None, typer.Argument(help="Experiment in TOML; it may hold the grid.", show_default=False)]
 Setting = Annotated[
@@ -83,7 +86,7 @@ def sweep(
 def compare(
     config: Config = None,
     policies: Annotated[str, typer.Option(help="Policies, with commas.")] = ",".join(POLICIES),
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each policy, from 0.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each policy, from 0.")] = 3,
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; one that is there goes on.")] = Path("runs/compare"),
     workers: Workers = 0,
@@ -95,10 +98,8 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
-    for key, instead in (("policy.name", "--policies"), ("seed", "--seeds")):
-        if any(one.partition("=")[0].strip() == key for one in setting or ()):
-            raise ConfigError(f"A comparison sets {key} for each run; use {instead}.")
     with words_aside(as_json or latex):
+        check_unset(read_grid(None, setting or (), ())[0], {"policy.name": "use --policies", "seed": "use --seeds"})
         shared, grid = read_grid(config, setting or (), ())
         names = [name.strip() for name in policies.split(",")]
         runs = plan(shared, grid | {"policy.name": names, "seed": list(range(seeds))}, out)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fallow.errors import FallowError
-from fallow.plugins.wording import did_you_mean
+from fallow.plugins.wording import did_you_mean, verbatim
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
 from fallow.runs.target import Reached, check_target, first_reached
@@ -179,7 +179,7 @@ class Run:
         if by_use:
             draw_uses(self.epochs, ax, against)
             return ax
-        ax.plot(measured[against], measured[what], label=self.settings["policy"]["name"])
+        ax.plot(measured[against], measured[what], label=verbatim(self.settings["policy"]["name"]))
         ax.set_xlabel(against)
         ax.set_ylabel(what)
         return ax
