@@ -7,7 +7,7 @@ After a kill, the tables are cut back to the checkpoint.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -108,12 +108,14 @@ class OpenRun:
         engine: The run.
         directory: Where to.
         totals: Sums over the epochs so far.
+        kept: How many epochs the checkpoint holds.
     """
 
     def __init__(self, engine: Engine, directory: Path) -> None:
         self.engine = engine
         self.directory = directory
         self.totals = Totals()
+        self.kept = 0
         names = columns(engine.classes, extended=engine.world.physics.extended)
         self._tables = Tables(directory, names, engine.device_books.columns if engine.device_books else ())
         self._origins: tuple[Origin, ...] = (find_origin(engine),)
@@ -168,6 +170,7 @@ class OpenRun:
             )
         self._tables.check(notes.tables, notes.parts)
         self.engine.restore(state)
+        self.kept = self.engine.epoch
         now = find_origin(self.engine)
         if notes.origins and not accept_changes:
             check_origin(self.directory, notes.origins[-1], now)
@@ -179,11 +182,14 @@ class OpenRun:
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
-    def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any] | None:
+    def write(
+        self, epochs: Iterable[EpochRecord], stop_asked: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any] | None:
         """Writes the epochs of the engine as they come, and returns the summary.
 
         Args:
             epochs: From the engine's next epoch on.
+            stop_asked: Returns whether to stop after this epoch, with a checkpoint.
 
         Returns:
             What summary.json holds; None if the epochs ended before the run did, which can be resumed then.
@@ -198,10 +204,13 @@ class OpenRun:
                     tables.write(record)
                     self.totals.add(record)
                     self._trackers.log(record)
-                    if self.engine.epoch % every == 0 or self.engine.epoch == last:
+                    stops = stop_asked()
+                    if self.engine.epoch % every == 0 or self.engine.epoch == last or stops:
                         self._trackers.flush()
                         tables.settle()
                         self._checkpoint()
+                    if stops:
+                        break
             if self.engine.epoch < last:
                 return None
             summary = self._finish()
@@ -217,6 +226,7 @@ class OpenRun:
         config, tables = digest(self._config), self._tables
         _, run = pack(RunNotes(config, tables.stamps, tables.settled, self._origins, self.totals))
         self._checkpoint_file.write(arrays, {"state": state, "run": run})
+        self.kept = self.engine.epoch
 
     def _finish(self) -> dict[str, Any]:
         engine, directory = self.engine, self.directory
