@@ -61,7 +61,7 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 bench-rules: install  ## each aggregation rule beside the mean of those received: time and memory
 	$(BIN)/python benchmarks/rules.py
 
-bench-flower: install  ## a round through Flower against an epoch of the simulator
+bench-flower: install  ## what a federation costs: nodes, bytes, and rounds beside epochs of the engine
 	$(BIN)/python benchmarks/flower.py
 
 bench-plan: install  ## device-years a second of fallow plan, and how long a plan takes

@@ -16,7 +16,6 @@ from fallow.runs.begun import find_difference
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
 from fallow.sweeps.checks import check_directories
-from fallow.sweeps.forecast import estimate_seconds
 from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all
 from fallow.sweeps.table import finished_rows
@@ -225,18 +224,6 @@ def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Pat
     assert killed
     assert sorted(ends) == [("seed=0", None), ("seed=1", None)]
     assert len(finished_rows(runs)) == 2
-
-
-@pytest.mark.parametrize("p", [0.0, 1.0])
-def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.sweeps.forecast._timed", lambda _: 1.0)  # each piece of work takes a second
-    settings = {"learning": {"mode": "train"}, "epochs": 60, "clients": 20, "energy": {"p": p}}
-    experiment = plan(settings | {"compute": {"strategy": "stacked"}}, {}, Path())[0].experiment
-    records = list(Engine(plan(settings | {"learning": {"mode": "none"}}, {}, Path())[0].experiment))
-    trainings, new_models = sum(r.starts for r in records), sum(r.uploads > 0 for r in records)
-    assert (trainings > 0) == (p > 0)
-    by_hand = trainings / 8 + new_models + 60 / 5
-    assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
 
 
 FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")

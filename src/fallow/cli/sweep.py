@@ -1,9 +1,11 @@
 """``fallow sweep`` and ``fallow compare``: many runs at once, and their table."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
+from fallow.runs.progress import tell
 from fallow.study.grid import POLICIES, check_unset
 from fallow.study.overview import explain_ages
 from fallow.study.reached import check_reachable, list_reached
@@ -118,8 +121,8 @@ def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> Non
         typer.Exit: Ctrl-C was pressed.
     """
     try:
-        with words_aside(as_json), errors.status("Timing one run of each kind …"):
-            expected = forecast(runs, workers)
+        with words_aside(as_json):
+            expected = forecast(runs, workers, tell)
     except KeyboardInterrupt:
         errors.print("Stopped.")
         raise typer.Exit(130) from None
@@ -162,16 +165,26 @@ def exit_after(result: SweepResult) -> None:
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Answers Ctrl-C with a sentence and the exit code of a program that was stopped.
+    """Answers Ctrl-C and SIGTERM with a sentence and the exit code of a program that was stopped.
 
     Raises:
-        typer.Exit: Ctrl-C was pressed.
+        typer.Exit: The program was told to stop.
     """
+    told = signal.SIGINT
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal told
+        told = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + told) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _carry_out(
