@@ -13,7 +13,7 @@ from fallow.flower.batteries import Emulated, Event
 from fallow.flower.batteries.harvests import SharedHarvest
 from fallow.flower.batteries.open_emulated import OpenEmulated
 from fallow.flower.batteries.together import live_together
-from fallow.flower.node import client_task, household, node
+from fallow.flower.node import client_task, household, looking
 from fallow.flower.node.memory import MEMORY, SEEN
 from fallow.flower.wire.messages import Standing
 from fallow.flower.wire.records import from_records
@@ -90,13 +90,13 @@ def test_a_model_is_decoded_once_and_looked_at_in_one_pass(tmp_path: Path, monke
 
         monkeypatch.setattr(module, name, call)
 
-    for module, name in ((household, "model_in"), (node, "version_of"), (shared_by_nodes, "probe")):
+    for module, name in ((household, "model_in"), (looking, "version_of"), (shared_by_nodes, "probe")):
         counted(module, name)
     counted(client_task, "probe")
     strategy, _ = federate(small(epochs=4, energy={"p": 1.0}, cost={"train": 2}), tmp_path)
     assert strategy.federation is not None
     assert [row["updates"] for row in strategy.federation.rounds] == [9, 9, 10, 12]  # so every round has a new model
-    assert calls == {"household.model_in": 4, "node.version_of": 4, "experiment.probe": 4}
+    assert calls == {"household.model_in": 4, "looking.version_of": 4, "experiment.probe": 4}
 
 
 def test_the_distances_are_the_engine_s_to_the_last_bit(tmp_path: Path) -> None:

@@ -57,27 +57,24 @@ class Household:
         heard = self._heard.get(id(content))  # it is kept there, so that no other content can have the same id
         return heard[1:] if heard else (from_records(Query, content), model_in(content))
 
-    def foresee(self, messages: Sequence[Message], contexts: Sequence[Context]) -> None:
-        """Does what the answers to these messages have in common.
+    def foresee(self, heard: Sequence[tuple[Message, Context]]) -> None:
+        """Does what the answers to messages have in common.
 
         What is not as it should be is left to the node that it concerns, which says so in its answer.
 
         Args:
-            messages: That this process answers next.
-            contexts: Of the nodes that they go to.
+            heard: What this process answers next, with the contexts of the nodes that it goes to.
         """
         self._heard = {}
-        nodes: dict[int, list[Node]] = {}
-        contents: dict[int, RecordDict] = {}
-        for message, context in zip(messages, contexts, strict=True):
+        asked: dict[int, tuple[RecordDict, list[Node]]] = {}
+        for message, context in heard:
             if message.metadata.message_type == MessageType.QUERY:
                 content = message.content
-                contents[id(content)] = content
-                nodes.setdefault(id(content), []).extend(self._staying(context))
-        for content in contents.values():
-            if len(nodes[id(content)]) > 1:
+                asked.setdefault(id(content), (content, []))[1].extend(self._staying(context))
+        for content, nodes in asked.values():
+            if len(nodes) > 1:
                 try:
-                    self._prepare(content, nodes[id(content)])
+                    self._prepare(content, nodes)
                 except FallowError:  # each node meets it again, and answers with it
                     continue
 

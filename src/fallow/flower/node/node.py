@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 from fallow.errors import NodeError
 from fallow.flower.batteries import Battery, Event
-from fallow.flower.node.commons import Commons, Seen
+from fallow.flower.node.commons import Commons
 from fallow.flower.node.facts import Facts, TaskOnDemand
-from fallow.flower.node.memory import Memory, Sight, Work, directory_of, forget_oldest
+from fallow.flower.node.looking import keep_model, probe_model
+from fallow.flower.node.memory import Memory, Work, directory_of, forget_oldest
 from fallow.flower.node.report import check_query, distance_of, tell
 from fallow.flower.node.shelf import Opened, Shelf
 from fallow.flower.node.start_hook import check_order, policy_hook, why_not
-from fallow.flower.wire.arrays import MessageError, Named, flattened, named, version_of
+from fallow.flower.wire.arrays import Named, flattened, named
 from fallow.flower.wire.messages import Order, Outcome, Query, Standing
-from fallow.models.weights import Weights
 from fallow.policies import AnyPolicy
-from fallow.storage.locks import DirectoryLock, lock
 
 if TYPE_CHECKING:  # PyTorch comes with it, which a node that is only asked does without
     from fallow.flower.node.client_task import ClientTask
@@ -100,8 +99,8 @@ class Node:
         with self._visit(query) as (shelf, opened):
             memory, battery, sight = opened.memory, opened.battery, shelf.sight()
             if model is not None:
-                self._keep(shelf, query.version, model, self._learns.facts(lambda: sight.facts))
-            if query.probes and not self._probe(shelf, opened, sight, query):
+                keep_model(shelf, query.version, model, self._learns.facts(lambda: sight.facts))
+            if query.probes and not probe_model(self._learns, shelf, opened, sight, query):
                 return Standing(self.identity, lacks_model=True)
             facts = sight.facts = self._learns.facts(lambda: sight.facts)
             paid_for = [work.slot for work in memory.outbox]
@@ -157,7 +156,7 @@ class Node:
         with self._visit(order) as (shelf, opened):
             memory = opened.memory
             if model is not None:
-                self._keep(shelf, order.version, model, self._facts(shelf))
+                keep_model(shelf, order.version, model, self._facts(shelf))
             memory.outbox = [work for work in memory.outbox if work.slot > order.received]
             if order.epoch > max(memory.epoch, opened.battery.lived):
                 if order.selected and shelf.model(order.version) is None:
@@ -185,7 +184,7 @@ class Node:
     def _visit(self, said: Query | Order) -> Iterator[tuple[Shelf, Opened]]:
         """Opens the memory and brings it up to the epoch; saves it if it could not be brought there again."""
         shelf = self.shelf(said.federation)
-        held = _lock(shelf.directory)
+        held = shelf.lock()
         try:
             opened = shelf.open(self.battery, probes=said.probes, ideal=said.ideal)
             memory, battery, new = opened.memory, opened.battery, opened.new
@@ -256,47 +255,3 @@ class Node:
 
     def _facts(self, shelf: Shelf) -> Facts:
         return self._learns.facts(lambda: shelf.sight().facts)
-
-    def _keep(self, shelf: Shelf, version: str, model: Named, facts: Facts) -> None:
-        if shelf.has_checked(version, model):
-            return
-        flattened(model, facts.layout)
-        if version_of(model) != version:
-            raise MessageError(f"The model that came with version {version} is another.")
-        shelf.put_model(version, model)
-
-    def _probe(self, shelf: Shelf, opened: Opened, sight: Sight, query: Query) -> bool:
-        """Makes the forward pass of a new model. Returns whether the model was there."""
-        memory = opened.memory
-        compares, losses = query.distance == "features", "probe_loss" in query.asks
-        if sight.version == query.version and (memory.moment is not None or not compares):
-            return True
-        model = shelf.model(query.version)
-        if model is None:
-            return False
-        facts = self._learns.facts(lambda: sight.facts)
-        if memory.moment is None and compares:
-            memory.moment = self.task.moment(flattened(model, facts.layout))
-        if compares or losses:
-            seen = shelf.seen(query.version) if facts.kept_from is None else None
-            if seen is None or (losses and math.isnan(seen.loss)):
-                seen = self._look_at(flattened(model, facts.layout), facts, opened, query)
-            sight.features, sight.loss = seen
-        sight.version = query.version
-        return True
-
-    def _look_at(self, weights: Weights, facts: Facts, opened: Opened, query: Query) -> Seen:
-        """Returns the mean feature of the node's probe batch, and its loss if the query asks for it."""
-        own, held, battery = opened.memory.statistics, opened.memory.held, opened.battery
-        lives = query.epoch > max(opened.memory.epoch, battery.lived)
-        if held and not held.fault and lives and battery.look(query.epoch).finishing:  # it ends before the probe
-            own = facts.statistics(held.weights)
-        return Seen(*self.task.probe(weights, query.epoch, own, losses="probe_loss" in query.asks))
-
-
-def _lock(directory: Path) -> DirectoryLock:
-    try:
-        return lock(directory)
-    except FileNotFoundError:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return lock(directory)

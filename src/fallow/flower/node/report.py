@@ -58,6 +58,8 @@ def tell(
         training_loss: The root mean square of the samples' losses in the last training; NaN before it.
         probe_loss: The mean loss of the probe batch; NaN if the probe was not paid for.
     """
+    if not query.asks:
+        return {}
     meter = battery if isinstance(battery, HarvestMeter) else None
     epoch, epochs, error = query.epoch, query.forecast_epochs, query.forecast_error
     unknown = [math.nan] * facts.feature_size

@@ -22,6 +22,7 @@ from fallow.flower.node.memory import (
     save_sight,
 )
 from fallow.flower.wire.arrays import Named
+from fallow.storage.locks import DirectoryLock, lock
 
 Stamp = tuple[int, int, int] | None
 """The file, the time and the length of a memory that is on disk; None if there is none."""
@@ -73,6 +74,14 @@ class Shelf:
         self._opened: Opened | None = None
         self._sight: Sight | None = None
         self._sight_written, self._received, self._model_written = "", "", ""
+
+    def lock(self) -> DirectoryLock:
+        """Returns the lock of the node's directory, which is made if it is missing."""
+        try:
+            return lock(self.directory)
+        except FileNotFoundError:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return lock(self.directory)
 
     def open(self, battery: Battery, *, probes: bool, ideal: bool) -> Opened:
         """Returns the memory and the battery: those at hand if nobody else has written since, or those on disk.

@@ -73,6 +73,8 @@ def check_told(standing: Standing, query: Query) -> None:
         MessageError: It did not.
     """
     for name in TOLD:
+        if not vars(standing)[name] and name not in query.asks:
+            continue
         numbers = np.array(vars(standing)[name], dtype=np.float64)
         if (name in query.asks) != bool(numbers.size):
             what = f"does not tell its {name}, which the policy asks for" if name in query.asks else f"tells its {name}"

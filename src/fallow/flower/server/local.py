@@ -24,6 +24,7 @@ class LocalGrid(Grid):
         self.nodes = dict(nodes)
         self._run_config = run_config or {}
         self._replies: dict[str, Message] = {}
+        self._contexts: dict[int, Context] = {}
         act_as_server()
 
     def set_run(self, run: Run) -> None:
@@ -50,16 +51,16 @@ class LocalGrid(Grid):
         Args:
             messages: To nodes of this grid.
         """
-        sent = list(messages)
-        for message in sent:
-            set_message_id(message, uuid4().hex)
+        sent = {uuid4().hex: message for message in messages}
+        for identifier, message in sent.items():
+            set_message_id(message, identifier)
         if isinstance(self.app, NodeApp) and self.app.household is not None:
-            self.app.household.foresee(sent, [self._context(message) for message in sent])
-        for message in sent:
+            self.app.household.foresee([(message, self._context(message)) for message in sent.values()])
+        for identifier, message in sent.items():
             reply = self.deliver(message)
             if reply is not None:
-                self._replies[message.metadata.message_id] = reply
-        return [message.metadata.message_id for message in sent]
+                self._replies[identifier] = reply
+        return list(sent)
 
     def deliver(self, message: Message) -> Message | None:
         """Delivers a message and returns the reply; None from a node that never answers.
@@ -74,11 +75,14 @@ class LocalGrid(Grid):
             return Message(Error(APP_RAISED, reason), reply_to=message)
 
     def _context(self, message: Message) -> Context:
-        """Returns the context of the node that a message goes to."""
+        """Returns the context of the node that a message goes to; it stays the same, as in a run of Flower's."""
         node = message.metadata.dst_node_id
-        return Context(
-            run_id=0, node_id=node, node_config=self.nodes[node], state=RecordDict(), run_config=self._run_config
-        )
+        known = self._contexts.get(node)
+        if known is None or known.node_config is not self.nodes[node]:
+            config = self.nodes[node]
+            known = Context(run_id=0, node_id=node, node_config=config, state=RecordDict(), run_config=self._run_config)
+            self._contexts[node] = known
+        return known
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
         """Returns the replies that are there, each once.

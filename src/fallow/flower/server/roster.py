@@ -38,10 +38,11 @@ class Roster:
         by_name: dict[str, list[tuple[int, int]]] = {}
         for node, name, size in claims:
             by_name.setdefault(name, []).append((node, size))
+        numbers = {name: number for number, name in enumerate(self.names)}
         for name in sorted(by_name):  # the numbers of new clients do not depend on who answered first
             rivals = by_name[name]
-            if name in self.names:
-                owner = self.nodes[self.names.index(name)]
+            if name in numbers:
+                owner = self.nodes[numbers[name]]
                 if owner in connected:
                     refused += [self._refusal(name, node, owner) for node, _ in rivals if node != owner]
                     rivals = [(node, size) for node, size in rivals if node == owner]
@@ -49,7 +50,7 @@ class Roster:
                 refused.append(f"The nodes {sorted(node for node, _ in rivals)} all call themselves '{name}'.")
                 continue
             for node, size in rivals:
-                admitted[node] = self._enter(name, node, size)
+                admitted[node] = self._enter(name, node, size, numbers.get(name))
         return admitted, refused
 
     def called(self, node: int) -> str:
@@ -64,13 +65,13 @@ class Roster:
         """
         return f"'{self.names[self.nodes.index(node)]}' (node {node})" if node in self.nodes else f"node {node}"
 
-    def _enter(self, name: str, node: int, size: int) -> int:
-        if name not in self.names:
+    def _enter(self, name: str, node: int, size: int, number: int | None) -> int:
+        if number is None:
             self.names.append(name)
             self.nodes.append(node)
             self.sizes.append(size)
             self.received.append(-1)
-        number = self.names.index(name)
+            return len(self.names) - 1
         self.nodes[number], self.sizes[number] = node, size
         return number
 

@@ -2,16 +2,13 @@
 
 A round is two exchanges. A *query* brings the model, if the node has to probe it and lacks it, and is answered by a
 *standing* without any weights. An *order* goes to those who are chosen or have something to send, and is answered by
-an *outcome* with their updates.
+an *outcome* with their updates. What a message says by default is left out of it.
 """
 
 from dataclasses import dataclass, field
 
 WIRE = 2
 """The form of the messages. Raise it when an earlier version would misread them; then either side says so."""
-
-OPTIONAL = {"optional": True}
-"""Marks a field that is left out of a message that has no use for it: it is as small as it was before the field was."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +32,9 @@ class Query:
     version: str
     distance: str
     ideal: bool
-    asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
-    forecast_epochs: int = field(default=0, metadata=OPTIONAL)
-    forecast_error: float = field(default=0.0, metadata=OPTIONAL)
+    asks: list[str] = field(default_factory=list)
+    forecast_epochs: int = 0
+    forecast_error: float = 0.0
     wire: int = WIRE
 
     @property
@@ -85,14 +82,14 @@ class Standing:
     unsent: bool = False
     paid_for: list[int] = field(default_factory=list)
     distance: float = float("nan")
-    probe_loss: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    training_loss: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    mean_harvest: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    forecast: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    label_mix: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    moments: list[float] = field(default_factory=list, metadata=OPTIONAL)
-    train_slots: int = field(default=0, metadata=OPTIONAL)
-    transmit_slots: int = field(default=1, metadata=OPTIONAL)
+    probe_loss: list[float] = field(default_factory=list)
+    training_loss: list[float] = field(default_factory=list)
+    mean_harvest: list[float] = field(default_factory=list)
+    forecast: list[float] = field(default_factory=list)
+    label_mix: list[float] = field(default_factory=list)
+    moments: list[float] = field(default_factory=list)
+    train_slots: int = 0
+    transmit_slots: int = 1
 
     def waits(self, received: int) -> bool:
         """Returns whether something of it is on its way: a training, an unsent update, or one that is paid for.
@@ -136,7 +133,7 @@ class Order:
     policy: str = ""
     memory: bytes = b""
     slots_per_epoch: int = 0
-    asks: list[str] = field(default_factory=list, metadata=OPTIONAL)
+    asks: list[str] = field(default_factory=list)
     wire: int = WIRE
 
     @property

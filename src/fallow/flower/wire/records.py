@@ -1,12 +1,12 @@
 """What is said, in the form of Flower's records. Nothing here is pickled."""
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from flwr.app import ConfigRecord, RecordDict
 
 from fallow.flower.wire.arrays import MessageError, Named, pack_model, unpack_model
-from fallow.flower.wire.messages import OPTIONAL, WIRE, Order, Outcome, Query, Standing
+from fallow.flower.wire.messages import WIRE, Order, Outcome, Query, Standing
 
 FIELDS = "fallow"
 MODEL = "model"
@@ -20,20 +20,20 @@ class _Form(NamedTuple):
 
     Attributes:
         types: The type of each field, and of the items of one that is a list; None for the items of others.
-        required: Fields that are always there.
-        optional: Fields that are left out where they say nothing.
+        defaults: What the fields say that may be left out.
     """
 
     types: dict[str, tuple[type, type | None]]
-    required: frozenset[str]
-    optional: frozenset[str]
+    defaults: dict[str, Any]
 
 
 def _form_of(kind: type[Query | Standing | Order | Outcome]) -> _Form:
-    hints = get_type_hints(kind)
-    optional = frozenset(item.name for item in fields(kind) if item.metadata == OPTIONAL)
-    types = {name: (get_origin(hint) or hint, (*get_args(hint), None)[0]) for name, hint in hints.items()}
-    return _Form(types, frozenset(types) - optional, optional)
+    types = {
+        name: (get_origin(hint) or hint, (*get_args(hint), None)[0]) for name, hint in get_type_hints(kind).items()
+    }
+    defaults = {item.name: item.default for item in fields(kind) if item.default is not MISSING}
+    made = {item.name: item.default_factory() for item in fields(kind) if item.default_factory is not MISSING}
+    return _Form(types, {name: value for name, value in (defaults | made).items() if name != "wire"})
 
 
 _FORMS: dict[type, _Form] = {kind: _form_of(kind) for kind in (Query, Standing, Order, Outcome)}
@@ -47,8 +47,8 @@ def to_records(said: Query | Standing | Order | Outcome, model: Named | None = N
         model: The global model, if it goes along.
         *updates: The models that were trained, one for each of an outcome's slots.
     """
-    optional = _FORMS[type(said)].optional
-    given = {name: value for name, value in vars(said).items() if value or name not in optional}
+    defaults = _FORMS[type(said)].defaults
+    given = {name: value for name, value in vars(said).items() if name not in defaults or value != defaults[name]}
     records = RecordDict({FIELDS: ConfigRecord(given)})
     if model is not None:
         records[MODEL] = pack_model(model)
@@ -67,16 +67,17 @@ def from_records(kind: type[Said], records: RecordDict) -> Said:
     Raises:
         MessageError: A field is missing, unknown, or of another type.
     """
-    if FIELDS not in records.config_records:
+    record = records.get(FIELDS)
+    if not isinstance(record, ConfigRecord):
         raise MessageError(f"A message has no record '{FIELDS}'; it does not come from Fallow.")
-    given: dict[str, Any] = dict(records.config_records[FIELDS])
+    given: dict[str, Any] = dict(record)
     form = _FORMS[kind]
     if "wire" in form.types and given.get("wire") != WIRE:
         raise MessageError(
             f"The server's messages have the form {given.get('wire', 1)!r} and this node reads form {WIRE}: give the "
             "server and the node the same version of Fallow."
         )
-    if not form.required <= given.keys() <= form.types.keys():
+    if not form.types.keys() - form.defaults.keys() <= given.keys() <= form.types.keys():
         raise MessageError(
             f"A {kind.__name__.lower()} has the fields {sorted(given)}, not {sorted(form.types)}: the server and the "
             "node have different versions of Fallow; give both the same."
