@@ -6,6 +6,7 @@ CORE := $(VENV)/.installed-core
 ALL := $(VENV)/.installed
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 TEST := $(BIN)/pytest -n auto
+ATTACK_SECONDS := 200
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -72,6 +73,11 @@ bench-startup: install  ## how long commands take to answer, against a bare impo
 kill-test: install  ## 500 kills, each resumed, and every byte compared
 	$(BIN)/python -m tests.e2e.kill --kills 500
 
+attack: install  ## ten minutes of hostile input: configs, run directories, plug-ins
+	$(BIN)/python -m tests.attack.configs --seconds $(ATTACK_SECONDS)
+	$(BIN)/python -m tests.attack.run_directories --seconds $(ATTACK_SECONDS)
+	$(BIN)/python -m tests.attack.plugins --seconds $(ATTACK_SECONDS)
+
 docs: install  ## the documentation site, in site/
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	$(BIN)/python docs/generated.py
@@ -80,4 +86,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-plan bench-startup kill-test docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean

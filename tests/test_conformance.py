@@ -34,6 +34,7 @@ from fallow.data.synthetic import Synthetic
 from fallow.energy import (
     ENERGY_MODELS,
     Bernoulli,
+    Daylight,
     Markov,
     Mix,
     Poisson,
@@ -105,6 +106,7 @@ ENERGY_ROWS = {
     "markov": Markov(good=4.0, bad=9.0, units_good=1.5),
     "mix": Mix(({"model": "poisson", "rate": 0.3}, {"model": "trace", "path": "roofs.csv", "share": 2})),
     "solar": Solar(start="2025-06-21"),
+    "daylight": Daylight(day=172),
     "watts": Watts(path="watts.csv"),
     "signal": Signal(of="lamp:Lamp"),
 }

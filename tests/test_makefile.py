@@ -28,6 +28,13 @@ def test_the_tests_install_the_rest_after_a_demo(tmp_path: Path) -> None:
     assert "-e '.[dev]'" in planned("test", tmp_path)
 
 
+def test_an_attack_is_of_three_kinds_in_ten_minutes(tmp_path: Path) -> None:
+    lines = [line for line in planned("attack", tmp_path).splitlines() if "tests.attack." in line]
+    assert [line.split("tests.attack.")[1] for line in lines] == [
+        f"{kind} --seconds 200" for kind in ("configs", "run_directories", "plugins")
+    ]
+
+
 def test_nothing_is_installed_twice(tmp_path: Path) -> None:
     installing = planned("test", tmp_path)
     assert installing.count("pip install") == 1

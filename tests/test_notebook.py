@@ -13,7 +13,7 @@ from fallow.errors import ConfigError
 
 POLICIES = """
 from dataclasses import dataclass
-import sys, time
+import os, signal, sys, time
 import numpy as np
 import fallow
 
@@ -28,11 +28,13 @@ class Mine:
     def select(self, state, view, rng):
         time.sleep(self.pause)
         if view.epoch == self.interrupted:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)  # as the kernel does when it is interrupted
         return state, view.battery >= view.train_cost
 
 experiment = fallow.Experiment(clients=10, epochs=6, policy=Mine())
 """
+
+STOPPING = "Stopping at the end of this epoch; Ctrl-C again stops at once.\n"
 
 
 def run_cells(folder: Path, *cells: str) -> tuple[list[list[Any]], list[dict[str, str]]]:
@@ -75,10 +77,11 @@ def test_a_policy_of_a_cell_in_a_notebook(tmp_path: Path) -> None:
     assert [output["output_type"] for output in ran] == ["display_data", "execute_result"]
     assert "Mine is defined in this program alone, so the runs are carried out one after" in printed(swept, "stdout")
     assert swept[-1]["data"]["text/plain"] == "4"
-    assert printed(interrupted, "stdout") == "Stopped after 4 of 6 epochs; the run so far is returned.\n"
-    assert interrupted[-1]["data"]["text/plain"] == "(4, False)"
+    assert printed(interrupted, "stdout") == (f"{STOPPING}Stopped after 5 of 6 epochs; the run so far is returned.\n")
+    assert interrupted[-1]["data"]["text/plain"] == "(5, False)"
     assert printed(stopped, "stdout") == (
-        "Stopped; fallow.resume('stopped') goes on in this program, which alone has Mine.\n"
+        f"{STOPPING}Stopped after 5 of 6 epochs; "
+        "fallow.resume('stopped') goes on in this program, which alone has Mine.\n"
     )
     assert loaded[-1]["data"]["text/plain"] == "[]"
     resumed = subprocess.run(
@@ -98,6 +101,7 @@ def test_a_policy_of_a_cell_in_a_notebook(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(mine, encoding="utf-8")  # what the sentence says, done
     config = tmp_path / "stopped" / "config.toml"
     config.write_text(config.read_text(encoding="utf-8").replace("__main__:Mine", "mine:Mine"), encoding="utf-8")
+    (tmp_path / "stopped" / "checkpoint.fallow").unlink()  # the run of another config begins again
     code = "import fallow; print(fallow.resume('stopped').finished)"
     went_on = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert went_on.stdout == "True\n"

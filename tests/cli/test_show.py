@@ -43,7 +43,11 @@ def test_list_says_what_each_policy_needs_and_what_breaks_privacy() -> None:
 
 def test_show_prints_a_run_in_words_and_as_json(tmp_path: Path) -> None:
     invoke(app, "run", "--set", "epochs=3", "--out", str(tmp_path / "run"))
-    assert "energy consumed" in invoke(app, "show", str(tmp_path / "run"))
+    words = invoke(app, "show", str(tmp_path / "run"))
+    assert "energy consumed" in words
+    assert (
+        "Nobody trained: a training starts with 20 units in the battery and its upload takes 1, and the mean" in words
+    )
     summary = json.loads(invoke(app, "show", str(tmp_path / "run"), "--json"))
     assert summary == json.loads((tmp_path / "run" / "summary.json").read_text())
 

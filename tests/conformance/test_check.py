@@ -11,6 +11,7 @@ import fallow
 import fallow.cli
 from fallow.conformance import KINDS, check
 from fallow.conformance.kinds import kind_of_name
+from fallow.energy import Signal
 from fallow.errors import ConfigError
 from fallow.flower.batteries import Event, Metered, OpenBattery, Reading
 from fallow.trackers import Tracker
@@ -69,6 +70,7 @@ class MoodyRule(Moody):
     [
         (parts.Remembering(), r"gave other units for epoch \d when it was asked again"),
         (parts.Counting(), "after it was prepared again with the same seed"),
+        (Signal(of="tests.plugins.parts:Flicker"), "after it was prepared again with the same seed"),
         (parts.MaskedHarvest(), "is a masked array"),
         (parts.MaskedParts(), "is a masked array"),
         (MoodyPartition(), "gave other samples when it was asked again with the same seed"),

@@ -16,7 +16,7 @@ def test_the_labels_of_each_client_are_counted():
 @pytest.mark.parametrize(("ending", "magic"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
 def test_the_ending_decides_the_format(tmp_path, ending, magic):
     path = tmp_path / f"mix{ending}"
-    draw_label_mix(np.array([[3, 0, 1], [0, 4, 0]]), path, "a title")
+    draw_label_mix(np.array([[3, 0, 1], [0, 4, 0]]), path, r"a title, $\frac$")
     assert path.read_bytes().startswith(magic)
 
 

@@ -98,3 +98,44 @@ def test_a_single_array_is_no_dataset(tmp_path):
     np.save(tmp_path / "one.npy", np.zeros(3))
     with pytest.raises(DataError, match="one array"):
         data.load_dataset(f"npz:{tmp_path}/one.npy", seed=0)
+
+
+def repacked(path, compression=zipfile.ZIP_STORED, change=lambda member: member):
+    """Writes the archive again, each member changed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, change(content))
+
+
+def test_an_encrypted_npz_file_is_one_sentence(tmp_path):
+    path = tmp_path / "secret.npz"
+    np.savez(path, **arrays())
+    content = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = content.find(mark)
+        while place >= 0:
+            content[place + flags] |= 1
+            place = content.find(mark, place + 1)
+    path.write_bytes(content)
+    with pytest.raises(
+        DataError, match=r"secret\.npz is encrypted; write it with np\.savez, which does not encrypt\.$"
+    ):
+        data.load_dataset(f"npz:{path}", seed=0)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_oddly_compressed_npz_file_is_one_sentence(tmp_path, compression):
+    np.savez(tmp_path / "odd.npz", **arrays())
+    repacked(tmp_path / "odd.npz", compression)
+    with pytest.raises(DataError, match=r"holds 'x\.npy' compressed in a way that NumPy does not read; write it with"):
+        data.load_dataset(f"npz:{tmp_path}/odd.npz", seed=0)
+
+
+@pytest.mark.parametrize("shape", [b"(999999999999,)", b"(4, -1, 1)", b"(1e9, 1, 1)", b"((((((((((", b"(4, 1, 1"])
+def test_a_header_that_promises_too_much_is_one_sentence(tmp_path, shape):
+    np.savez(tmp_path / "bad.npz", **arrays())
+    repacked(tmp_path / "bad.npz", change=lambda member: member.replace(b"(4, 1, 1)", shape))
+    with pytest.raises(DataError, match=r"bad\.npz is no NumPy archive that can be read; it is cut or damaged\.$"):
+        data.load_dataset(f"npz:{tmp_path}/bad.npz", seed=0)

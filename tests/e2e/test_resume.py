@@ -2,10 +2,8 @@
 
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from itertools import islice
 from pathlib import Path
 
@@ -225,20 +223,6 @@ def test_a_disk_that_takes_no_more_keeps_the_checkpoint_and_the_run_goes_on_late
     assert (tmp_path / "run" / "checkpoint.fallow").read_bytes() == checkpoint
     invoke(app, "resume", str(tmp_path / "run"))
     assert same_files(tmp_path / "whole", tmp_path / "run")
-
-
-def test_control_c_says_how_to_go_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "fallow", "run", "--set", "epochs=1000000", "--out", str(tmp_path / "run")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "run" / "checkpoint.fallow").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, words = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert f"`fallow resume {tmp_path / 'run'}` goes on" in words
-    assert "Traceback" not in words
 
 
 def test_a_training_that_diverges_stops_the_run_and_names_client_epoch_and_step(tmp_path: Path) -> None:

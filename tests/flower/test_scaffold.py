@@ -52,7 +52,8 @@ def test_flower_has_nothing_to_say_about_a_new_app(directory: str, tmp_path: Pat
 
 def test_the_readme_and_the_page_have_the_same_commands(tmp_path: Path) -> None:
     write_app(tmp_path / "solar")
-    page = [one for one in commands(PAGE) if not one.startswith(("fallow flower new", "cd "))]
+    given = [one for one in commands(PAGE) if not one.startswith(("fallow flower new", "cd "))]
+    page = [one for one in given if not one.endswith("--warm")]  # which is as you like
     assert commands(tmp_path / "solar" / "README.md") == page
 
 

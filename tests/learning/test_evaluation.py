@@ -5,21 +5,21 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from fallow.learning.evaluation import confusion_matrix, evaluate, evaluate_clients, macro_f1, recall
+from fallow.learning.evaluation import count_classes, evaluate, evaluate_clients, macro_f1, recall
 from fallow.learning.workers import Workers
 from tests.learning.worlds import digits, small
 
 
 def test_f1_by_hand() -> None:
     # Class 0: TP 2, FP 1, FN 1 → 4/6. Class 1: TP 1, FP 1, FN 1 → 2/4. Class 2: never there, never guessed → 0.
-    confusion = confusion_matrix(np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 0]), 3)
-    assert confusion.tolist() == [[2, 1, 0], [1, 1, 0], [0, 0, 0]]
-    assert macro_f1(confusion) == pytest.approx((4 / 6 + 2 / 4 + 0) / 3)
-    np.testing.assert_allclose(recall(confusion), [2 / 3, 1 / 2, np.nan])
+    counts = count_classes(np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 0]), 3)
+    assert counts.tolist() == [[2, 1, 0], [3, 2, 0], [3, 2, 0]]
+    assert macro_f1(counts) == pytest.approx((4 / 6 + 2 / 4 + 0) / 3)
+    np.testing.assert_allclose(recall(counts), [2 / 3, 1 / 2, np.nan])
 
 
 def test_a_class_that_is_guessed_but_not_there_scores_zero() -> None:
-    assert macro_f1(confusion_matrix(np.array([0, 0]), np.array([0, 1]), 2)) == pytest.approx((2 / 3 + 0) / 2)
+    assert macro_f1(count_classes(np.array([0, 0]), np.array([0, 1]), 2)) == pytest.approx((2 / 3 + 0) / 2)
 
 
 def test_f1_is_that_of_scikit_learn() -> None:
@@ -27,7 +27,7 @@ def test_f1_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     for classes in (2, 5, 10):
         labels, guesses = rng.integers(0, classes, (2, 300))
-        ours = macro_f1(confusion_matrix(labels, guesses, classes))
+        ours = macro_f1(count_classes(labels, guesses, classes))
         assert ours == pytest.approx(metrics.f1_score(labels, guesses, average="macro"))
 
 

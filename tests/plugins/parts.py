@@ -162,6 +162,15 @@ class Counting:
         return lambda epoch: np.full((slots_per_epoch, clients), units + epoch)
 
 
+class Flicker:
+    """A signal that hangs on how often it was asked, by anyone."""
+
+    asked = count(1)
+
+    def at(self, time):
+        return 0.01 * next(self.asked)
+
+
 @dataclass(frozen=True)
 class Failing:
     def prepare(self, seed, clients, slots_per_epoch):

@@ -74,3 +74,10 @@ def test_bars_end_before_the_edge(tmp_path: Path) -> None:
     (run,), _ = read_runs([live(tmp_path / "run", energy__p=0.1, epochs=12)])
     (axes,) = _bars(_group([run])).axes
     assert axes.get_xlim() == (0, 1.05 * run.summary["harvested"])  # all that came in was used, lost or is stored
+
+
+def test_a_dollar_in_a_name_begins_no_formula(tmp_path: Path) -> None:
+    for number, policy in enumerate((r"mine:$\frac$", r"a$^$b", "[$")):
+        make_up(tmp_path / "runs" / str(number), policy=policy, epochs=10)
+    written = draw_figures(read_runs([tmp_path / "runs"])[0], tmp_path)
+    assert len(written) == 8

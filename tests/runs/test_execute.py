@@ -1,7 +1,9 @@
 """Runs from Python: in memory, on the disk, stopped and gone on with."""
 
 import os
+import signal
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from fallow.errors import ConfigError, FallowError, RunDirectoryError
 from fallow.experiment import Experiment
-from fallow.runs.execute import resume, run
+from fallow.runs.execute import begin_or_resume, resume, run
 from tests.e2e.test_resume import begin, same_files
 
 SMALL = {"clients": 6, "epochs": 8, "energy": {"p": 0.8}, "cost": {"train": 4}, "output": {"checkpoint_every": 2}}
@@ -18,14 +20,15 @@ SMALL = {"clients": 6, "epochs": 8, "energy": {"p": 0.8}, "cost": {"train": 4}, 
 
 @dataclass(frozen=True)
 class Stops:
-    """Selects everyone, until somebody presses Ctrl-C in epoch 5."""
+    """Selects everyone, until somebody presses Ctrl-C in epoch 5, once or, in haste, twice."""
 
     def init(self, clients):
         return None
 
     def select(self, state, view, rng):
-        if view.epoch == 5 and "STOP" in os.environ:
-            raise KeyboardInterrupt
+        if view.epoch == 5:
+            for _ in range(int(os.environ.get("STOP", "0"))):
+                os.kill(os.getpid(), signal.SIGINT)
         return state, np.ones(view.clients, dtype=bool)
 
 
@@ -48,12 +51,20 @@ def test_out_may_be_a_text(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "summary.json").exists()
 
 
-def test_control_c_leaves_a_directory_to_resume(stopping: Experiment, tmp_path: Path, capsys, monkeypatch) -> None:
-    found = run(stopping, tmp_path / "run")
-    assert (found.finished, len(found.epochs)) == (False, 5)
+STOPPING = "Stopping at the end of this epoch; Ctrl-C again stops at once.\n"
+
+
+@pytest.mark.parametrize(("times", "whole"), [(1, 6), (2, 5)])
+def test_control_c_leaves_a_directory_to_resume(
+    times: int, whole: int, stopping: Experiment, tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setenv("STOP", str(times))
     directory = tmp_path / "run"
-    words = f"Stopped; `fallow resume {directory}` goes on, or in Python fallow.resume('{directory}').\n"
-    assert capsys.readouterr().err == words
+    found = run(stopping, directory)
+    assert (found.finished, len(found.epochs)) == (False, whole)
+    came = {1: "6 of 8 epochs", 2: "5 of 8 epochs, of which the checkpoint holds 4"}[times]
+    how = f"`fallow resume {directory}` goes on, or in Python fallow.resume('{directory}')"
+    assert capsys.readouterr().err == f"{STOPPING}Stopped after {came}; {how}.\n"
     monkeypatch.delenv("STOP")
     found = resume(str(directory))
     assert (found.finished, len(found.epochs)) == (True, 8)
@@ -61,11 +72,41 @@ def test_control_c_leaves_a_directory_to_resume(stopping: Experiment, tmp_path: 
     assert same_files(directory, tmp_path / "whole")
 
 
+def test_nothing_is_redone_after_control_c(stopping: Experiment, tmp_path: Path) -> None:
+    settings = stopping.replace(output={"checkpoint_every": 100})
+    run(settings, tmp_path / "run", progress=False)
+    with begin_or_resume(None, tmp_path / "run") as open_run:
+        assert open_run.engine.epoch == 6
+
+
+def test_control_c_in_the_last_epoch_ends_a_whole_run(stopping: Experiment, tmp_path: Path, capsys) -> None:
+    assert run(stopping.replace(epochs=6), tmp_path / "run").finished
+    assert capsys.readouterr().err == STOPPING
+
+
 def test_control_c_in_memory_returns_what_there_is(stopping: Experiment, capsys) -> None:
     found = run(stopping)
-    assert (found.finished, found.summary, len(found.epochs), found.clients) == (False, None, 5, None)
-    assert found.events.epoch.max() == 4
-    assert "Stopped after 5 of 8 epochs; the run so far is returned." in capsys.readouterr().err
+    assert (found.finished, found.summary, len(found.epochs), found.clients) == (False, None, 6, None)
+    assert found.events.epoch.max() == 5
+    assert "Stopped after 6 of 8 epochs; the run so far is returned." in capsys.readouterr().err
+
+
+def test_an_answer_of_the_program_s_own_to_a_signal_stays(stopping: Experiment, capsys) -> None:
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        assert run(stopping).finished
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (heard, capsys.readouterr().err) == ([signal.SIGINT], "")
+
+
+def test_a_run_in_another_thread_leaves_signals_to_the_program(tmp_path: Path) -> None:
+    experiment = Experiment.parse(SMALL | {"policy": {"k": 2}})
+    thread = threading.Thread(target=run, args=(experiment, tmp_path / "run"), kwargs={"progress": False})
+    thread.start()
+    thread.join()
+    assert (tmp_path / "run" / "summary.json").exists()
 
 
 def test_a_finished_run_is_returned_as_it_is(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Progress on a terminal, in a notebook's kernel, and silence elsewhere."""
+"""Progress on a terminal, in a notebook's kernel, and as lines elsewhere."""
 
 import os
 import pty
@@ -26,7 +26,8 @@ with show_progress(4, "all runs", done=1) as whole:
 CELL = """
 import sys
 import fallow.runs.progress as progress
-progress.REFRESH_SECONDS = 0.0
+import fallow.runs.screens as screens
+screens.REFRESH_SECONDS = 0.0
 assert progress.in_notebook()
 with progress.show_progress(4, "<b>all</b>", done=1) as whole:
     with whole.task("run 1", 2) as bar:
@@ -66,9 +67,29 @@ def test_a_terminal_shows_bars_with_the_time_left() -> None:
     assert "run" not in last  # the bars of single runs are gone
 
 
-def test_elsewhere_there_is_silence() -> None:
+def test_elsewhere_short_work_is_silent() -> None:
     result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_elsewhere_long_work_prints_plain_lines_with_the_time_left(capsys, monkeypatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("fallow.runs.screens.time.monotonic", lambda: now)
+    with show_progress(100, "vaoi", done=20) as bar, bar.task("a run of many", 3) as task:
+        now = 109.0
+        bar.advance(20)  # much, but soon
+        now = 110.0
+        task.advance()  # of one run of many nothing is said
+        bar.advance()
+        assert capsys.readouterr() == ("", "vaoi: 41 of 100, 0:10, about 0:28 left\n")  # 21 took 10 s, 59 are left
+        now = 125.0
+        bar.advance(9)  # little, and not long
+        assert capsys.readouterr().err == ""
+        now = 140.0
+        bar.describe("vaoi, still")
+        assert capsys.readouterr().err == "vaoi, still: 50 of 100, 0:40, about 1:07 left\n"
+        bar.advance(50)
+    assert capsys.readouterr().err == ""  # whoever shows progress says the end
 
 
 def test_it_can_be_switched_off() -> None:

@@ -94,6 +94,12 @@ def test_runs_that_begin_at_once_have_a_directory_each(tmp_path: Path) -> None:
     assert third.finished
 
 
+def test_a_link_to_nowhere_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "vaoi-1").symlink_to(tmp_path / "nowhere")
+    with hold_next(tmp_path, "vaoi") as directory:
+        assert directory.name == "vaoi-2"
+
+
 def test_a_directory_that_another_process_takes_after_it_was_seen_free_is_passed_over(
     tmp_path: Path, monkeypatch
 ) -> None:

@@ -1,6 +1,7 @@
 import operator
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -184,3 +185,84 @@ def test_an_unfinished_run_is_read_as_far_as_it_is(tmp_path: Path) -> None:
     assert "7 of 10 epochs" in run._repr_html_()
     with pytest.raises(RunDirectoryError, match="has no model: it is not finished"):
         run.model()
+
+
+SCARCE = {"clients": 10, "epochs": 30, "energy": {"p": 0.01}}
+
+
+def test_a_run_in_which_nobody_trained_says_so_in_a_notebook_and_in_a_line() -> None:
+    run = fallow.run(Experiment.parse(SCARCE), progress=False)
+    assert run.summary["starts"] == 0
+    mean = run.summary["harvested"] / 10
+    assert repr(run) == "Run(vaoi, 10 clients, 30 of 30 epochs, nobody trained, in memory)"
+    assert (
+        "<p>Nobody trained: a training starts with 20 units in the battery and its upload takes 1, and the mean client "
+        f"harvested {mean:.3g} in 30 epochs. It takes more epochs, more harvest or a cheaper training.</p>"
+    ) in run._repr_html_()
+
+
+def test_that_nobody_will_train_is_said_before_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "Note: a training starts with 20 units in the battery and its upload takes 1, but the mean client will harvest "
+        "about 9 in 30 epochs: few will train, or none.\n"
+    )
+    fallow.run(Experiment.parse(SCARCE))
+    assert capsys.readouterr().err == words
+    fallow.run(Experiment.parse(SCARCE), progress=False)
+    fallow.run(Experiment.parse(SCARCE | {"battery": {"initial": 11}}))  # 11 + 9 = 20
+    fallow.run(Experiment.parse(SCARCE | {"policy": "unlimited"}))  # for whom energy is no limit
+    assert capsys.readouterr().err == ""
+
+
+def test_one_class_of_devices_that_can_train_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    rich = {"name": "rich", "share": 0.5, "energy": {"p": 0.5}}
+    fallow.run(Experiment.parse(SCARCE | {"device": [{"name": "poor", "share": 0.5}, rich]}))
+    assert capsys.readouterr().err == ""
+
+
+@dataclass(frozen=True)
+class Meanless:
+    """Harvests one unit in every slot, and fails to say its mean."""
+
+    def prepare(self, seed, clients, slots_per_epoch):
+        return lambda _epoch: np.ones((slots_per_epoch, clients), dtype=np.int64)
+
+    def mean(self, clients):
+        raise ZeroDivisionError
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A lamp that is always on, and begins never again: it has no mean."""
+
+    def at(self, _time):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    "energy", [{"model": Meanless()}, {"model": "signal", "of": f"{__name__}:Lamp"}], ids=["fails", "has none"]
+)
+def test_a_mean_that_can_not_be_had_stops_no_run(energy: dict, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"clients": 2, "epochs": 2, "slot_seconds": 1.0, "unit_joules": 1.0, "policy": "fedavg"}
+    assert fallow.run(Experiment(**settings, energy=energy)).finished
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_trained_because_nobody_was_selected() -> None:
+    settings = {"clients": 2, "epochs": 3, "energy": {"p": 1.0}, "policy": f"{__name__}:Nobody"}
+    run = fallow.run(Experiment.parse(settings), progress=False)
+    assert (
+        "<p>Nobody trained, although the mean client harvested 90 in 3 epochs: a training starts with 20 units in the "
+        "battery and its upload takes 1, and the policy selected nobody.</p>"
+    ) in run._repr_html_()
+
+
+@dataclass(frozen=True)
+class Nobody:
+    """Selects nobody."""
+
+    def init(self, clients):
+        return None
+
+    def select(self, state, view, rng):
+        return state, np.zeros(view.clients, dtype=bool)

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.policies import FedAvg, VAoI
+from fallow.runs.run import load_run
 from fallow.study.overview import mean_and_spread
 from fallow.study.study import Study, load_study
 from tests.study.written_runs import scores, write_run
@@ -163,6 +165,18 @@ def test_a_wrong_plot_is_one_sentence(study: Study, what: str, against: str, wor
     with pytest.raises(ConfigError) as caught:
         study.plot(what, against)
     assert str(caught.value) == words
+
+
+def test_a_dollar_in_a_name_begins_no_formula_in_plots(tmp_path: Path) -> None:
+    for number, policy in enumerate((r"mine:$\frac$", "fedavg")):
+        for p, label in ((0.1, "x"), (0.2, "$^$")):
+            settings = {"energy": {"p": p}, "data": {"name": label}}
+            write_run(tmp_path / f"{number}{p}", policy, 0, f1=scores(0.5), settings=settings)
+    figure = load_study(tmp_path).plot("f1")
+    figure.draw_without_rendering()  # where a formula would be read
+    run = load_run(tmp_path / "00.1").plot("f1", Figure().add_subplot())
+    run.legend()
+    run.figure.draw_without_rendering()
 
 
 def test_latex_is_escaped_and_has_rules(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from fallow.runs.begun import find_difference
 from fallow.simulation.engine import Engine
 from fallow.sweeps import pool
 from fallow.sweeps.checks import check_directories
-from fallow.sweeps.forecast import estimate_seconds
 from fallow.sweeps.grid import plan, read_grid, run_name
 from fallow.sweeps.pool import run_all
 from fallow.sweeps.table import finished_rows
@@ -227,18 +226,6 @@ def test_a_worker_that_is_killed_costs_one_try_and_the_run_goes_on(tmp_path: Pat
     assert len(finished_rows(runs)) == 2
 
 
-@pytest.mark.parametrize("p", [0.0, 1.0])
-def test_the_estimate_counts_trainings_new_models_and_evaluations(p: float, monkeypatch) -> None:
-    monkeypatch.setattr("fallow.sweeps.forecast._timed", lambda _: 1.0)  # each piece of work takes a second
-    settings = {"learning": {"mode": "train"}, "epochs": 60, "clients": 20, "energy": {"p": p}}
-    experiment = plan(settings | {"compute": {"strategy": "stacked"}}, {}, Path())[0].experiment
-    records = list(Engine(plan(settings | {"learning": {"mode": "none"}}, {}, Path())[0].experiment))
-    trainings, new_models = sum(r.starts for r in records), sum(r.uploads > 0 for r in records)
-    assert (trainings > 0) == (p > 0)
-    by_hand = trainings / 8 + new_models + 60 / 5
-    assert 0 <= estimate_seconds(experiment) - by_hand < 60  # the rest is the world itself
-
-
 FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
 
 
@@ -256,8 +243,14 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["sweep", "--grid", "data.name=npz:nope.npz,digits", "--set=learning.mode=train"], "nope.npz"),
         (["sweep", "--grid", "seed=0,1", "--grid", "seed=2,3"], "The axis seed is given twice"),
         (["sweep", "--grid", "seed=1979-05-27,1979-05-28"], "must be a whole number"),
-        (["compare", "--set=policy.name=oldest"], "A comparison sets policy.name for each run; use --policies"),
-        (["compare", "--set", "seed = 5"], "A comparison sets seed for each run; use --seeds"),
+        (
+            ["compare", "--set=policy.name=oldest"],
+            "policy.name can't be set for all runs: it differs from run to run; use --policies",
+        ),
+        (
+            ["compare", "--set", "seed = 5"],
+            "seed can't be set for all runs: it differs from run to run; use --seeds",
+        ),
         (["compare", "--policies=vaoi,vaoi"], "holds a value twice"),
         (["compare", "--out=there.csv"], "there.csv is a file"),
         (["compare", "--out=there.csv", "--dry-run"], "there.csv is a file"),
@@ -265,7 +258,7 @@ FORECASTS = ("--set=policy.name=fedzero", "--set=policy.forecast_by=model")
         (["compare", "--out=a run"], "a run holds a run"),
         (["run", "grid.toml"], "grid.toml describes a grid of runs; `fallow sweep grid.toml`"),
         (["run", "--out", "x" * 300], "File name too long"),
-        (["run", "--set=clients=99999999999999999999999"], "must be at most 100000000"),
+        (["run", "--set=clients=99999999999999999999999"], "must be at most 9223372036854775807"),
     ],
 )
 def test_a_careless_command_is_one_sentence_before_anything_runs(

@@ -3,9 +3,10 @@
 import sys
 
 import typer
+from click.exceptions import NoArgsIsHelpError
 
 from fallow.cli.commands import CommandsOnDemand
-from fallow.errors import FallowError
+from fallow.errors import ConfigError
 
 app = typer.Typer(
     cls=CommandsOnDemand,
@@ -30,21 +31,45 @@ def _options(
     pass
 
 
+def check_arguments(arguments: list[str]) -> None:
+    """Checks that every word of a command line can be written down again.
+
+    Args:
+        arguments: Without the name of the program.
+
+    Raises:
+        ConfigError: One is not UTF-8, as the name of a file can be, or holds NUL, as no name can.
+    """
+    for argument in arguments:
+        if "\0" in argument or argument.encode(errors="replace") != argument.encode(errors="surrogatepass"):
+            raise ConfigError(f"The argument {argument!r} is no text in UTF-8, in which runs are kept; rename it.")
+
+
 def main() -> None:
-    """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback."""
+    """Runs the command line. A wrong input is one sentence and exit code 2, never a traceback; see failures.py."""
     try:
-        app()
-    except FallowError as error:
-        _print_error(error)
-        sys.exit(2)
+        check_arguments(sys.argv[1:])
+        code = app(prog_name="fallow", standalone_mode=False)
     except KeyboardInterrupt:  # before or after the command itself
         sys.stderr.write("Stopped.\n")
-        sys.exit(130)
+        code = 130
+    except NoArgsIsHelpError as error:
+        typer.echo(error.ctx.get_help() if error.ctx else "")
+        code = error.exit_code
+    except Exception as error:  # noqa: BLE001  # whatever it is, the user gets a sentence
+        code = _explain(error)
+    sys.exit(code)
 
 
-def _print_error(error: Exception) -> None:
+def _explain(error: Exception) -> int:
+    """Prints what an error means to the user, and returns the exit code."""
     from rich.markup import escape  # most calls go well and need no colours
 
+    from fallow.cli.failures import explain, traceback_of
     from fallow.cli.screen import errors
 
-    errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False)
+    words, code = explain(error)
+    if shown := traceback_of(error):
+        errors.print(shown, highlight=False, markup=False)
+    errors.print(f"[bold red]Error:[/] {escape(words)}", highlight=False)
+    return code

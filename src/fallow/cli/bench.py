@@ -38,6 +38,10 @@ def bench(
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help="quick: minutes; full: CIFAR-10; or a folder of your own.")] = "quick",
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this scenario of the suite; may be repeated.", metavar="NAME", show_default=False),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; what is finished there is kept.")] = Path(OUT),
     tables: Annotated[
         Path | None,
@@ -66,9 +70,9 @@ def bench(
         raise ConfigError("--policies and --rules choose built-ins to run with --reference; it is not given.")
     with words_aside(as_json or latex):
         planned = (
-            plan_references(suite, out, tables, _names(policies), _names(rules))
+            plan_references(suite, out, tables, _names(policies), _names(rules), scenario or None)
             if reference
-            else plan_bench(entrants or [], _method(aggregation, setting or []), suite, out, tables)
+            else plan_bench(entrants or [], _method(aggregation, setting or []), suite, out, tables, scenario or None)
         )
     if dry_run:
         show_forecast(list(planned.runs), workers, as_json=as_json)

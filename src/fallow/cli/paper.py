@@ -8,7 +8,7 @@ import typer
 
 from fallow.cli.readings import carry_out_readings, print_readings
 from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.cli.sweep import DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
+from fallow.cli.sweep import MOST_SEEDS, DryRun, Setting, Workers, exit_after, say_finished, show_forecast, stopping
 from fallow.errors import ConfigError
 from fallow.experiment.settings import override
 from fallow.study import kept as tables
@@ -23,7 +23,7 @@ Value = TypeVar("Value", str, float)
 
 def paper(
     scale: Annotated[str, typer.Option(help="smoke: minutes, to see it work; half: half the channels; full.")] = "full",
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each cell, from 0.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each cell, from 0.")] = 3,
     alpha: Annotated[
         list[float] | None, typer.Option(help="Only cells with this α; may be repeated.", show_default=False)
     ] = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fallow.cli.screen import Json, console, print_json, words_aside
-from fallow.cli.show import as_table
+from fallow.cli.show import print_overview
 from fallow.experiment import Experiment
 from fallow.experiment.harvests import describe_energy
 from fallow.runs import execute
@@ -67,5 +67,5 @@ def _show(found: Run, *, as_json: bool) -> None:
     if as_json:
         print_json({"directory": str(found.directory), **found.summary})
         return
-    console.print(as_table(found.summary))
+    print_overview(found.settings, found.summary)
     console.print(f"Written to {found.directory}", highlight=False, markup=False)

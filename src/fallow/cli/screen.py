@@ -12,8 +12,8 @@ from rich.console import Console
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
-console = Console(soft_wrap=True)
-errors = Console(stderr=True, soft_wrap=True)
+console = Console(soft_wrap=True, emoji=False)
+errors = Console(stderr=True, soft_wrap=True, emoji=False)
 
 GAP = 2
 """Letters between two columns of a table."""

@@ -11,6 +11,7 @@ from fallow.errors import RunDirectoryError
 from fallow.runs.layout import has_checkpoint, is_finished
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.reader import read_settings, read_summary
+from fallow.runs.untrained import explain_no_training
 
 
 def show(
@@ -29,7 +30,19 @@ def show(
     if as_json:
         print_json(summary)
     else:
-        console.print(as_table(summary))
+        print_overview(settings, summary)
+
+
+def print_overview(settings: dict[str, Any], summary: dict[str, Any]) -> None:
+    """Prints the totals of a run as a table, and why nobody trained, if nobody did.
+
+    Args:
+        settings: The resolved config, by section.
+        summary: What summary.json holds.
+    """
+    console.print(as_table(summary))
+    if reason := explain_no_training(settings, summary):
+        console.print(reason, highlight=False, markup=False)
 
 
 def as_table(summary: dict[str, Any]) -> Table:

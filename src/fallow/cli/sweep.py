@@ -1,9 +1,11 @@
 """``fallow sweep`` and ``fallow compare``: many runs at once, and their table."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +15,8 @@ from rich.table import Table
 
 from fallow.cli.screen import Json, console, errors, print_json, share_columns, words_aside
 from fallow.errors import ConfigError
-from fallow.study.grid import POLICIES
+from fallow.runs.progress import tell
+from fallow.study.grid import POLICIES, check_unset
 from fallow.study.overview import explain_ages
 from fallow.study.reached import check_reachable, list_reached
 from fallow.study.study import Study
@@ -23,6 +26,9 @@ from fallow.sweeps.forecast import forecast
 from fallow.sweeps.grid import PlannedRun, plan, read_grid
 from fallow.sweeps.progress import OnScreen, count_runs
 from fallow.sweeps.shards import Shard
+
+MOST_SEEDS = 10_000
+"""Most seeds of a study; each is a run for each of its other points."""
 
 Config = Annotated[Path | None, typer.Argument(help="Experiment in TOML; it may hold the grid.", show_default=False)]
 Setting = Annotated[
@@ -83,7 +89,7 @@ def sweep(
 def compare(
     config: Config = None,
     policies: Annotated[str, typer.Option(help="Policies, with commas.")] = ",".join(POLICIES),
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each policy, from 0.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each policy, from 0.")] = 3,
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs; one that is there goes on.")] = Path("runs/compare"),
     workers: Workers = 0,
@@ -95,10 +101,8 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare policies on the same harvest and the same data: a sweep over policies and seeds."""
-    for key, instead in (("policy.name", "--policies"), ("seed", "--seeds")):
-        if any(one.partition("=")[0].strip() == key for one in setting or ()):
-            raise ConfigError(f"A comparison sets {key} for each run; use {instead}.")
     with words_aside(as_json or latex):
+        check_unset(read_grid(None, setting or (), ())[0], {"policy.name": "use --policies", "seed": "use --seeds"})
         shared, grid = read_grid(config, setting or (), ())
         names = [name.strip() for name in policies.split(",")]
         runs = plan(shared, grid | {"policy.name": names, "seed": list(range(seeds))}, out)
@@ -117,8 +121,8 @@ def show_forecast(runs: list[PlannedRun], workers: int, *, as_json: bool) -> Non
         typer.Exit: Ctrl-C was pressed.
     """
     try:
-        with words_aside(as_json), errors.status("Timing one run of each kind …"):
-            expected = forecast(runs, workers)
+        with words_aside(as_json):
+            expected = forecast(runs, workers, tell)
     except KeyboardInterrupt:
         errors.print("Stopped.")
         raise typer.Exit(130) from None
@@ -161,16 +165,26 @@ def exit_after(result: SweepResult) -> None:
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Answers Ctrl-C with a sentence and the exit code of a program that was stopped.
+    """Answers Ctrl-C and SIGTERM with a sentence and the exit code of a program that was stopped.
 
     Raises:
-        typer.Exit: Ctrl-C was pressed.
+        typer.Exit: The program was told to stop.
     """
+    told = signal.SIGINT
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal told
+        told = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     except KeyboardInterrupt:
         errors.print("Stopped; the same command goes on from the last checkpoints.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + told) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _carry_out(

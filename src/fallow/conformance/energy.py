@@ -1,5 +1,8 @@
 """The check of energy models: whole units, and a function of the epoch alone."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from fallow.conformance.sentences import first_problem, unchanged
@@ -37,26 +40,32 @@ def _check(model: EnergyModel) -> None:
     with unchanged(part, model):
         if isinstance(model, Described):
             call(part, "describe", model.describe)
-        in_units = call(part, "at_scale", model.at_scale, SCALE) if isinstance(model, Scaled) else model
+        in_units = _fresh(part, model)
         for clients in SIZES:
-            _check_harvest(part, in_units, clients)
+            _check_harvest(part, lambda: _fresh(part, model), clients)
             knows_mean = isinstance(in_units, Averaged)
             if knows_mean:
                 with blamed(part, "mean"):
                     means_of(in_units, clients)
             if isinstance(in_units, Correlated):
-                _check_harvest(part, call(part, "correlated", in_units.correlated, 0.5), clients)
+                _check_harvest(part, partial(call, part, "correlated", in_units.correlated, 0.5), clients)
             if isinstance(in_units, Rescaled):
-                _check_harvest(part, call(part, "with_mean", in_units.with_mean, 0.5), clients)
+                _check_harvest(part, partial(call, part, "with_mean", in_units.with_mean, 0.5), clients)
             if isinstance(in_units, Forecasting):
                 prepared_forecast(in_units, SEED, clients, SLOTS)(1, 3)
 
 
-def _check_harvest(part: str, model: EnergyModel, clients: int) -> None:
+def _fresh(part: str, model: EnergyModel) -> EnergyModel:
+    """Returns a model in units, as a run that begins or goes on has it."""
+    fresh: EnergyModel = call(part, "at_scale", model.at_scale, SCALE) if isinstance(model, Scaled) else model
+    return fresh
+
+
+def _check_harvest(part: str, make: Callable[[], EnergyModel], clients: int) -> None:
     """Raises an error if the harvest of an epoch is not the same whenever it is asked for."""
-    harvest = prepared(model, SEED, clients, SLOTS)
+    harvest = prepared(make(), SEED, clients, SLOTS)
     check_repeats(part, harvest, range(EPOCHS), clients, SLOTS)
-    anew = prepared(model, SEED, clients, SLOTS)
+    anew = prepared(make(), SEED, clients, SLOTS)
     for epoch in (EPOCHS - 1, 0):
         if not np.array_equal(_units(harvest, epoch, clients), _units(anew, epoch, clients)):
             raise EnergyError(

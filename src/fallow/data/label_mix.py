@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import ConfigError, DataError
+from fallow.plugins.wording import verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,7 @@ def draw_label_mix(counts: NDArray[np.int64], path: Path, title: str = "") -> No
         axes.axhline(boundary, color="0.85", linewidth=0.5)
     for edge in ("top", "right"):
         axes.spines[edge].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_title(verbatim(title), loc="left", fontsize=10)
     bar = figure.colorbar(image, ax=axes, label="samples", pad=0.015)
     bar.ax.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     bar.outline.set_visible(False)

@@ -1,23 +1,37 @@
 """npz:PATH: a user's arrays, in one NumPy archive."""
 
+import struct
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fallow.data.dataset import Dataset
 from fallow.data.from_arrays import dataset_from_arrays
-from fallow.errors import DataError
+from fallow.errors import ConfigError, DataError
+from fallow.memory import check_memory
+from fallow.plugins.wording import shortened
+from fallow.storage.reading import open_file
 
 PREFIX = "npz:"
 ARRAYS = ("x", "y", "x_test", "y_test")
 ARCHIVE, ONE_ARRAY = b"PK", b"\x93NUMPY"
 """How a zip archive and a single .npy file begin."""
+
+ENCRYPTED = 1
+"""The bit of a member's flags that says so."""
+
+DAMAGE = (
+    *(ValueError, TypeError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, SyntaxError, OSError),
+    *(struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+"""What reading a damaged archive can end in."""
 
 
 @cache
@@ -53,30 +67,48 @@ def read_npz(path: Path) -> Dataset:
         >>> read_npz(Path("mine.npz")).classes
         3
     """
-    try:
-        with path.open("rb") as file:  # np.load itself would leave a damaged file open
-            begin = file.read(len(ONE_ARRAY))
-            if begin == ONE_ARRAY:
-                raise DataError(f"The dataset {path} is one array, not an archive of several; write it with np.savez.")
-            if not begin.startswith(ARCHIVE):  # np.load would treat it as a pickle, and advise to allow that
-                raise DataError(f"The dataset {path} is no NumPy archive; write it with np.savez.")
-            file.seek(0)
+    with open_file(path, "The dataset", DataError) as file:  # np.load itself would leave a damaged file open
+        try:
+            _check_archive(path, file)
             archive = np.load(file, allow_pickle=False)
             missing = [name for name in ARRAYS if name not in archive]
             if missing:
                 raise DataError(
                     f"The dataset {path} has no array '{missing[0]}'; it must hold {', '.join(ARRAYS)}, and it holds "
-                    f"{', '.join(archive.files) or 'nothing'}."
+                    f"{shortened(', '.join(archive.files)) or 'nothing'}."
                 )
             x, y, x_test, y_test = (_array(path, archive, name) for name in ARRAYS)
             classes = _whole_number(path, _array(path, archive, "classes")) if "classes" in archive else None
             client = _array(path, archive, "client") if "client" in archive else None
             kind = _text(path, _array(path, archive, "kind")) if "kind" in archive else None
-    except OSError as error:
-        raise DataError(f"The dataset {path} can't be read: {error.strerror or error}.") from error
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"The dataset {path} is no NumPy archive that can be read; it is cut or damaged.") from error
+        except DAMAGE as error:
+            raise DataError(
+                f"The dataset {path} is no NumPy archive that can be read; it is cut or damaged."
+            ) from error
     return dataset_from_arrays(path.stem, x, y, x_test, y_test, classes, client=client, kind=kind)
+
+
+def _check_archive(path: Path, file: BinaryIO) -> None:
+    """Checks what can be told without unpacking anything; the file then stands at its beginning."""
+    begin = file.read(len(ONE_ARRAY))
+    if begin == ONE_ARRAY:
+        raise DataError(f"The dataset {path} is one array, not an archive of several; write it with np.savez.")
+    if not begin.startswith(ARCHIVE):  # np.load would treat it as a pickle, and advise to allow that
+        raise DataError(f"The dataset {path} is no NumPy archive; write it with np.savez.")
+    members = zipfile.ZipFile(file).infolist()
+    for member in members:
+        if member.flag_bits & ENCRYPTED:
+            raise DataError(f"The dataset {path} is encrypted; write it with np.savez, which does not encrypt.")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataError(
+                f"The dataset {path} holds '{shortened(member.filename)}' compressed in a way that NumPy does not "
+                "read; write it with np.savez."
+            )
+    try:
+        check_memory(sum(member.file_size for member in members), f"The dataset {path}", "give a smaller one")
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    file.seek(0)
 
 
 def _array(path: Path, archive: Any, name: str) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from fallow.data.dataset import Dataset
 from fallow.data.from_arrays import channel_statistics
 from fallow.data.sizes import apportion
 from fallow.errors import ConfigError
+from fallow.memory import check_memory
 from fallow.rng import Purpose, stream
 
 MOVEMENTS, WEARERS, TRAIN, TEST = 10, 11, 12, 13
@@ -69,13 +70,19 @@ class Sensors:
             data_dir: Is not used: nothing is fetched.
 
         Raises:
-            ConfigError: There are fewer signals than wearers.
+            ConfigError: There are fewer signals than wearers, or more than any memory of this machine can hold.
         """
         if self.samples < self.clients:
             raise ConfigError(
                 f"data.samples = {self.samples} signals are too few for data.clients = {self.clients} wearers; each "
                 "needs at least one."
             )
+        numbers = (self.samples + self.test_samples) * CHANNELS * self.length
+        check_memory(
+            numbers * 4 * 8,  # float64: the signals, and three arrays more while they are made
+            f"The dataset 'sensors' of {self.samples} + {self.test_samples} signals of {self.length} points",
+            "lower data.samples, data.test_samples or data.length",
+        )
         movements = _Movements.drawn(self.classes, stream(seed, Purpose.DATASET, MOVEMENTS))
         rng = stream(seed, Purpose.DATASET, WEARERS)
         amount = np.exp(AMOUNT_SPREAD * rng.standard_normal(self.clients))

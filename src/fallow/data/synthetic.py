@@ -11,6 +11,7 @@ from pydantic import Field
 from fallow.data.dataset import Dataset
 from fallow.data.faults import MOST_CLASSES
 from fallow.data.from_arrays import channel_statistics
+from fallow.memory import check_memory
 from fallow.rng import Purpose, stream
 
 PATTERNS, TRAIN, TEST = 0, 1, 2
@@ -71,7 +72,19 @@ class Synthetic:
         Args:
             seed: The seed of the images.
             data_dir: Is not used: nothing is fetched.
+
+        Raises:
+            ConfigError: No memory of this machine can hold them.
         """
+        pixels = self.channels * self.height * self.width
+        waves = self.classes * STYLES * WAVES * pixels * 3 * 8  # float64, and two arrays more while they are made
+        images = (self.samples + self.test_samples) * pixels * 4  # float32
+        check_memory(
+            waves + images,
+            f"The dataset 'synthetic' of {self.samples} + {self.test_samples} images with {pixels} numbers each, in "
+            f"{self.classes} classes,",
+            "lower data.samples, data.test_samples, data.classes, or the size of an image",
+        )
         patterns = self._patterns(stream(seed, Purpose.DATASET, PATTERNS))
         x, y = self._images(patterns, self.samples, stream(seed, Purpose.DATASET, TRAIN))
         x_test, y_test = self._images(patterns, self.test_samples, stream(seed, Purpose.DATASET, TEST))

@@ -3,6 +3,7 @@
 from fallow.energy.base import Averaged, Correlated, Described, EnergyModel, Harvest, Rescaled, Scaled, Units, unit_rows
 from fallow.energy.bernoulli import Bernoulli
 from fallow.energy.checks import check_batteries, check_reserve
+from fallow.energy.daylight import Daylight
 from fallow.energy.fractions import whole_units
 from fallow.energy.groups import group_seed, group_sizes, joined
 from fallow.energy.harvest import prepare_forecast, prepare_harvest
@@ -24,6 +25,7 @@ ENERGY_MODELS: dict[str, type] = {
     "markov": Markov,
     "mix": Mix,
     "solar": Solar,
+    "daylight": Daylight,
     "watts": Watts,
     "signal": Signal,
 }
@@ -33,6 +35,7 @@ __all__ = [
     "Averaged",
     "Bernoulli",
     "Correlated",
+    "Daylight",
     "Described",
     "EnergyModel",
     "EpochForecast",

@@ -1,7 +1,5 @@
 """A CSV file of power with time stamps, read as power over time."""
 
-import csv
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -13,7 +11,11 @@ from numpy.typing import NDArray
 from fallow.energy.clock import duration_in_words
 from fallow.energy.findings import Findings
 from fallow.energy.stamps import parse_stamps
+from fallow.energy.table_file import find_fault, is_number, read_columns, read_first_row
 from fallow.errors import TraceError
+from fallow.plugins.wording import shortened
+
+WHAT = "The file"
 
 MOST_FILLED = 10**7
 """Most rows that filling gaps may add."""
@@ -123,77 +125,39 @@ def _filled(
 
 def _read_columns(path: Path) -> tuple[Any, NDArray[np.float64], int]:
     """Returns the stamps as an Arrow column of text, the watts of shape (rows, columns), and the first row's line."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            first = next(csv.reader(file), [])
-    except OSError as error:
-        raise TraceError(f"The file {path} can't be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"The file {path} can't be read: it is no CSV file in UTF-8.") from error
+    first = read_first_row(path, WHAT)
     if not first:
         raise TraceError(f"{path} holds no power; it needs rows of a time and watts.")
     if len(first) < 2:
         raise TraceError(f"{path} has one column; it needs a column of times and one of watts, or one for each client.")
-    has_header = not all(_is_number(cell) for cell in first[1:])
+    has_header = not all(is_number(cell) for cell in first[1:])
     import pyarrow as pa  # slow to import, and only files need it
-    import pyarrow.csv as pa_csv
 
-    names = [str(column) for column in range(len(first))]
+    types = [pa.string(), *[pa.float64()] * (len(first) - 1)]
     try:
-        table = pa_csv.read_csv(
-            path,
-            read_options=pa_csv.ReadOptions(column_names=names, skip_rows=int(has_header)),
-            parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
-            convert_options=pa_csv.ConvertOptions(
-                column_types={"0": pa.string()} | dict.fromkeys(names[1:], pa.float64())
-            ),
-        )
-    except pa.ArrowInvalid as error:
+        times, *columns = read_columns(path, WHAT, types, has_header=has_header)
+    except ValueError as error:
         raise _first_fault(path, first, has_header, str(error)) from error
-    if not table.num_rows:
+    if not len(times):
         raise TraceError(f"{path} holds no power; it needs rows of a time and watts.")
-    if any(table.column(name).null_count for name in names):
-        raise _first_fault(path, first, has_header, "a cell is missing")
-    watts = np.stack([table.column(name).to_numpy() for name in names[1:]], axis=1)
+    watts = np.stack([column.to_numpy() for column in columns], axis=1)
     if not (np.isfinite(watts).all() and watts.min() >= 0):
         raise _first_fault(path, first, has_header, "a cell is out of range")
-    return table.column("0"), watts, 1 + int(has_header)
+    return times, watts, 1 + int(has_header)
 
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
-    """Returns the error for the first wrong cell; reads the file again, slowly, to find it."""
-    with (
-        path.open(newline="", encoding="utf-8-sig", errors="replace") as file,
-        suppress(csv.Error),
-    ):  # for a file that can't be read as CSV, the last line below returns the error
-        for line, row in enumerate(csv.reader(file), start=1):
-            if line == 1 and has_header:
-                continue
-            if len(row) != len(first):
-                return TraceError(f"{path}, line {line}: {len(row)} cells where line 1 has {len(first)}.")
-            for column, cell in enumerate(row[1:], start=1):
-                fault = _fault(cell)
-                if fault:
-                    name = f"column '{first[column]}'" if has_header else f"column {column + 1}"
-                    return TraceError(f"{path}, line {line}, {name}: {fault}.")
-    return TraceError(f"{path} is no CSV file of times and watts: {otherwise[:100]}.")
+    found = find_fault(path, WHAT, first, _fault, has_header=has_header, start=1)
+    return TraceError(f"{found or f'{path} is no CSV file of times and watts: {shortened(otherwise)}'}.")
 
 
 def _fault(cell: str) -> str | None:
     """Returns what is wrong with a cell of watts, in words; None if nothing is."""
-    text = cell.strip()
+    text = shortened(cell.strip())
     if not text:
         return "the cell is empty; write 0, or leave the row out, so that it is a gap"
-    if not _is_number(text):
-        return f"'{text[:40]}' is not a number"
+    if not is_number(text):
+        return f"'{text}' is not a number"
     if not np.isfinite(float(text)):
         return f"'{text}' is not a finite number"
     return f"{text} is negative; harvested watts are 0 or more" if float(text) < 0 else None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -1,8 +1,6 @@
 """Trace harvest: whole units per slot from a CSV file, measured or generated."""
 
-import csv
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,7 +12,11 @@ from pydantic import Field
 from fallow.energy.base import MOST_UNITS, Harvest, Units
 from fallow.energy.outlook import EpochForecast
 from fallow.energy.scaled_trace import ScaledTrace, exact_forecast, running_sums
+from fallow.energy.table_file import find_fault, is_number, read_columns, read_first_row
 from fallow.errors import TraceError
+from fallow.plugins.wording import shortened
+
+WHAT = "The trace"
 
 NO_PATH = "…"
 """What ``fallow config --energy trace`` writes where the path belongs."""
@@ -116,39 +118,23 @@ def read_trace(path: Path) -> NDArray[np.int32]:
     Raises:
         TraceError: The file can't be read, or a cell is wrong; the error names the first such cell.
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            first = next(csv.reader(file), [])
-    except OSError as error:
-        raise TraceError(f"The trace {path} can't be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"The trace {path} can't be read: it is no CSV file in UTF-8.") from error
+    first = read_first_row(path, WHAT)
     if not first:
         raise TraceError(f"{path} holds no slots; a trace has one row for each slot.")
-    has_header = not all(_is_number(cell) for cell in first)
+    has_header = not all(is_number(cell) for cell in first)
     if len(first) > 1 and not has_header:
         raise TraceError(
             f"{path} has {len(first)} columns and no header; a trace with a column for each client begins with a "
             "line of their names."
         )
     import pyarrow as pa  # slow to import, and only traces need it
-    import pyarrow.csv as pa_csv
 
     try:
-        names = [str(column) for column in range(len(first))]
-        table = pa_csv.read_csv(
-            path,
-            read_options=pa_csv.ReadOptions(column_names=names, skip_rows=int(has_header)),
-            parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
-            convert_options=pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int64())),
-        )
-        columns = [table.column(name) for name in names]
-    except pa.ArrowInvalid as error:
+        columns = read_columns(path, WHAT, [pa.int64()] * len(first), has_header=has_header)
+    except ValueError as error:
         raise _first_fault(path, first, has_header, str(error)) from error
-    if not table.num_rows:
+    if not len(columns[0]):
         raise TraceError(f"{path} holds no slots; a trace has one row for each slot.")
-    if any(column.null_count for column in columns):
-        raise _first_fault(path, first, has_header, "a cell is missing")
     units = np.stack([column.to_numpy() for column in columns], axis=1)
     if units.min() < 0 or units.max() > MOST_UNITS:
         raise _first_fault(path, first, has_header, "a cell is out of range")
@@ -156,31 +142,17 @@ def read_trace(path: Path) -> NDArray[np.int32]:
 
 
 def _first_fault(path: Path, first: list[str], has_header: bool, otherwise: str) -> TraceError:
-    """Returns the error for the first wrong cell; reads the file again, slowly, to find it."""
-    with (
-        path.open(newline="", encoding="utf-8-sig", errors="replace") as file,
-        suppress(csv.Error),
-    ):  # for a file that can't be read as CSV, the last line below returns the error
-        for line, row in enumerate(csv.reader(file), start=1):
-            if line == 1 and has_header:
-                continue
-            if len(row) != len(first) and not (len(first) == 1 and not row):
-                return TraceError(f"{path}, line {line}: {len(row)} cells where line 1 has {len(first)}.")
-            for column, cell in enumerate(row or [""]):
-                fault = _fault(cell)
-                if fault:
-                    name = f"column '{first[column]}'" if has_header else f"column {column + 1}"
-                    return TraceError(f"{path}, line {line}, {name}: {fault}.")
-    return TraceError(f"{path} is not a CSV file of whole units per slot: {otherwise[:100]}.")
+    found = find_fault(path, WHAT, first, _fault, has_header=has_header, start=0)
+    return TraceError(f"{found or f'{path} is not a CSV file of whole units per slot: {shortened(otherwise)}'}.")
 
 
 def _fault(cell: str) -> str | None:
     """Returns what is wrong with a cell, in words; None if nothing is."""
-    text = cell.strip()
+    text = shortened(cell.strip())
     if not text:
         return "the cell is empty; write 0 where nothing was harvested"
-    if not _is_number(text):
-        return f"'{text[:40]}' is not a number"
+    if not is_number(text):
+        return f"'{text}' is not a number"
     value = float(text)
     if not np.isfinite(value):
         return f"'{text}' is not a finite number"
@@ -191,11 +163,3 @@ def _fault(cell: str) -> str | None:
     if value != int(value) or not text.lstrip("+").isdigit():
         return f"{text} is not a whole number; choose a smaller unit of energy and round"
     return None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -6,6 +6,7 @@ from fallow.data.sizes import check_sizes, sizes_by_class
 from fallow.energy import Physics, check_batteries, check_reserve
 from fallow.energy.devices.classes import check_shares, over_clients
 from fallow.errors import ConfigError
+from fallow.memory import check_memory
 from fallow.policies import Reserve, Reserving
 from fallow.trackers import build_trackers
 
@@ -17,12 +18,17 @@ MOST_SLOTS = 2**31 - 1
 """Most slots of a run, because slots are counted in 32 bits."""
 
 
+BYTES_A_CLIENT = 100
+"""Least memory of a client: its battery, its counters and what it pays."""
+
+
 def check_together(experiment: "Experiment") -> None:
     """Raises `ConfigError` for settings that are valid one by one but can't be run together.
 
     Args:
         experiment: With every setting checked by itself.
     """
+    check_memory(BYTES_A_CLIENT * experiment.clients, f"clients = {experiment.clients}", "lower clients")
     build_trackers(experiment.output.trackers)
     policy = experiment.build("policy")
     if experiment.device:

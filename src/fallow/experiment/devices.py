@@ -9,7 +9,7 @@ from fallow.energy.base import MOST_UNITS
 from fallow.energy.devices.classes import SECTION_KEYS
 from fallow.errors import ConfigError
 from fallow.experiment.choices import as_table, build_choices
-from fallow.experiment.sections import Energy, Slots, Units
+from fallow.experiment.sections import MOST_SAMPLES, Energy, Slots, Units
 from fallow.learning.options import STRICT
 from fallow.plugins.nested import plain
 from fallow.plugins.validation import sentence
@@ -64,7 +64,7 @@ class DeviceClass(BaseModel):
     steps: Slots | None = Field(
         None, description="batches of a training; as many as slots, or as cost.train where the training is in joules"
     )
-    samples: Annotated[int, Field(ge=1)] | None = Field(None, description="|D_i| of its clients")
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] | None = Field(None, description="|D_i| of its clients")
     energy: Energy | None = Field(None, description="a harvest of its own: a table as the section energy")
     capacity_joules: Positive | None = Field(None, description="joules that the battery holds")
     initial_joules: Amount | None = Field(None, description="joules that it holds at first")

@@ -1,6 +1,5 @@
 """The experiment: one run, described in full. A wrong setting raises an error of one sentence before anything runs."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,8 +38,10 @@ from fallow.experiment.settings import override, put, read_settings
 from fallow.learning.options import SGD, STRICT, Compute
 from fallow.plugins.nested import plain, thawed
 from fallow.plugins.validation import sentence
+from fallow.plugins.values import check_values
 from fallow.policies import AnyPolicy, Reserving, needs_of
 from fallow.rng import MAX_SEED
+from fallow.storage.reading import parse_toml
 
 
 class Experiment(BaseModel):
@@ -87,6 +88,7 @@ class Experiment(BaseModel):
     device: tuple[DeviceClass, ...] = Field((), description="classes of devices: [[device]] in TOML")
 
     def __init__(self, **settings: Any) -> None:
+        check_values(settings)
         devices = settings.pop("device", ())
         table = {key: plain(section_table(key, value)) for key, value in settings.items()}
         for section, cls in SECTIONS.items():
@@ -154,7 +156,7 @@ class Experiment(BaseModel):
             >>> Experiment.from_toml(Experiment(seed=1).to_toml()) == Experiment(seed=1)
             True
         """
-        return cls(**tomllib.loads(text))
+        return cls(**parse_toml(text, "The text", ConfigError))
 
     def to_toml(self) -> str:
         """Returns the resolved config as TOML: every setting, defaults included."""

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fallow.energy import Described, EpochForecast, Harvest, Outlook, prepare_forecast, prepare_harvest
 from fallow.energy.devices.harvests import harvest_of_classes
+from fallow.energy.fractions import means_of
 from fallow.energy.groups import group_seed, group_sizes
-from fallow.errors import EnergyError
+from fallow.energy.harvest import settled
+from fallow.errors import EnergyError, FallowError
 from fallow.plugins.calls import blamed
 
 if TYPE_CHECKING:
@@ -67,6 +70,26 @@ def forecast_of(experiment: "Experiment") -> EpochForecast:
         return Outlook(units, error)
 
     return forecast
+
+
+def mean_harvest_of(experiment: "Experiment") -> NDArray[np.float64] | None:
+    """Returns the mean units a slot of each client, shape (N,), float64; None where an energy model can't say it.
+
+    Args:
+        experiment: What is run. A run needs no mean, so one that a model fails to give is no error here.
+    """
+    sizes = group_sizes([device.share for device in experiment.device], experiment.clients)
+    groups = list(enumerate(sizes)) if sizes else [(None, experiment.clients)]
+    means = []
+    for place, size in groups:
+        energy = energy_of(experiment, place)
+        try:
+            with blamed(f"The energy model '{energy.model}'", "mean", error=EnergyError):
+                model = settled(energy.parts["model"], scale=experiment.scale, correlation=0.0, mean=energy.mean)
+                means.append(means_of(model, size))
+        except FallowError:
+            return None
+    return np.concatenate(means)
 
 
 def energy_of(experiment: "Experiment", place: int | None) -> "Energy":

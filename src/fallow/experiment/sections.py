@@ -19,6 +19,9 @@ from fallow.trackers import TRACKERS
 MOST_CLIENTS = 10**8
 """Most clients of a run. The batteries and counters of so many take ten gigabytes."""
 
+MOST_SAMPLES = 10**9
+"""Most samples of a client, so that those of all can be counted."""
+
 Units = Annotated[int, Field(ge=0, le=MOST_UNITS)]
 Slots = Annotated[int, Field(ge=1, le=MOST_UNITS)]
 Efficiency = Annotated[float, Field(gt=0, le=1)]
@@ -126,9 +129,12 @@ class Data(Choosing):
     name: str = Field("digits", description=f"{', '.join(DATASETS)}, npz:PATH, or module:function")
     partition: str = Field("dirichlet", description=f"{', '.join(PARTITIONS)}, or module:Class")
     samples_per_client: int = Field(
-        0, ge=0, description="mean of |D_i|; 0 is the paper's 300, or as many as the dataset has for each client"
+        0,
+        ge=0,
+        le=MOST_SAMPLES,
+        description="mean of |D_i|; 0 is the paper's 300, or as many as the dataset has for each client",
     )
-    sizes: Literal["equal", "lognormal"] | tuple[Annotated[int, Field(ge=1)], ...] = Field(
+    sizes: Literal["equal", "lognormal"] | tuple[Annotated[int, Field(ge=1, le=MOST_SAMPLES)], ...] = Field(
         "equal", description="|D_i|: equal, lognormal, or a list with one number for each client"
     )
     spread: float = Field(1.0, ge=0, description="of lognormal sizes: σ, the deviation of the logarithm")

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fallow.errors import ConfigError
-from fallow.plugins.wording import did_you_mean
+from fallow.plugins.values import MOST_LEVELS, check_values
+from fallow.plugins.wording import did_you_mean, shortened
+from fallow.storage.reading import load_toml, read_toml
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:
@@ -18,14 +20,7 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     Raises:
         ConfigError: The file can't be read, or is not valid TOML.
     """
-    if path is None:
-        return {}
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"The config {path} can't be read: {error.strerror or error}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The config {path} is not valid TOML: {error}.") from None
+    return {} if path is None else read_toml(path, "The config", ConfigError)
 
 
 def override(settings: dict[str, Any], assignment: str) -> None:
@@ -36,7 +31,7 @@ def override(settings: dict[str, Any], assignment: str) -> None:
         assignment: As in ``section.key=value``.
 
     Raises:
-        ConfigError: `assignment` has another form, or names no section.
+        ConfigError: `assignment` has another form, holds more than one setting, or names no section.
 
     Examples:
         >>> settings = {"seed": 1}
@@ -46,8 +41,12 @@ def override(settings: dict[str, Any], assignment: str) -> None:
     """
     path, equals, text = assignment.partition("=")
     if not equals or not path.strip():
-        raise ConfigError(f"'{assignment}' is not of the form key=value, as in energy.p=0.01.")
-    put(settings, path.strip(), value_of(text))
+        raise ConfigError(f"'{shortened(assignment)}' is not of the form key=value, as in energy.p=0.01.")
+    try:
+        value = value_of(text)
+    except ConfigError as error:
+        raise ConfigError(f"'{shortened(assignment)}' can't be set: {error}") from None
+    put(settings, path.strip(), value)
 
 
 def put(settings: dict[str, Any], path: str, value: Any) -> None:
@@ -68,6 +67,8 @@ def put(settings: dict[str, Any], path: str, value: Any) -> None:
         {'device': [{'name': 'node', 'share': 3}]}
     """
     *sections, key = [part.strip() for part in path.split(".")]
+    if len(sections) > MOST_LEVELS:
+        raise ConfigError(f"'{shortened(path)}' can't be set: no setting has a name of {len(sections) + 1} parts.")
     here: Any = settings
     for section in sections:
         if isinstance(here, list | tuple) and here:
@@ -95,11 +96,21 @@ def _one_of(tables: Sequence[Any], which: str, path: str) -> Any:
 def value_of(text: str) -> Any:
     """Returns a value as TOML reads it; a word without quotes is a text, as in ``policy.name=vaoi``.
 
+    Args:
+        text: One value.
+
+    Raises:
+        ConfigError: `text` holds more than a value, or one that no setting can have.
+
     Examples:
         >>> value_of("0.5"), value_of("[1, 2]"), value_of("vaoi")
         (0.5, [1, 2], 'vaoi')
     """
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        table = load_toml(f"value = {text}")
     except tomllib.TOMLDecodeError:
+        check_values(text.strip())
         return text.strip()
+    if len(table) > 1:
+        raise ConfigError(f"'{shortened(text)}' holds more than one setting; give each by itself.")
+    return table["value"]

@@ -29,15 +29,16 @@ def evaluate(workers: Workers, weights: Weights, samples: Samples) -> Scores:
         chosen = np.arange(first, min(first + at_once, len(samples)))
         labels, guesses, losses = _classify(network, weights, samples, chosen)
         loss = losses.sum(dtype=torch.float64).item()
-        return confusion_matrix(labels.cpu().numpy(), guesses.cpu().numpy(), network.classes), loss
+        return count_classes(labels.cpu().numpy(), guesses.cpu().numpy(), network.classes), loss
 
     parts = workers.map(part, range(0, len(samples), at_once))
-    confusion = np.sum([counts for counts, _ in parts], axis=0)
+    counts = np.sum([counted for counted, _ in parts], axis=0)
+    hits, present, _ = counts
     return Scores(
-        macro_f1(confusion),
-        float(np.trace(confusion) / confusion.sum()),
+        macro_f1(counts),
+        float(hits.sum() / present.sum()),
         sum(loss for _, loss in parts) / len(samples),
-        recall(confusion),
+        recall(counts),
     )
 
 
@@ -80,50 +81,57 @@ def _classify(
         return labels, logits.argmax(1), cross_entropy(logits, labels, reduction="none")
 
 
-def confusion_matrix(labels: NDArray[np.int64], predictions: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
-    """Returns how many samples have each true class (row) and predicted class (column), shape (K, K), int64.
+def count_classes(labels: NDArray[np.int64], predictions: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Returns for each class its hits (TP), the samples of it (TP + FN) and the guesses of it (TP + FP).
+
+    A matrix of all pairs of classes would be too large for many classes, and no score needs it.
 
     Args:
         labels: The true classes, shape (samples,), int64.
         predictions: The predicted classes, shape (samples,), int64.
         classes: K.
 
+    Returns:
+        Shape (3, K), int64.
+
     Examples:
-        >>> confusion_matrix(np.array([0, 0, 1]), np.array([0, 1, 1]), classes=2)
+        >>> count_classes(np.array([0, 0, 1]), np.array([0, 1, 1]), classes=2)
         array([[1, 1],
-               [0, 1]])
+               [2, 1],
+               [1, 2]])
     """
-    return np.bincount(labels * classes + predictions, minlength=classes * classes).reshape(classes, classes)
+    counted = (labels[labels == predictions], labels, predictions)
+    return np.stack([np.bincount(which, minlength=classes) for which in counted])
 
 
-def macro_f1(confusion: NDArray[np.int64]) -> float:
+def macro_f1(counts: NDArray[np.int64]) -> float:
     """Returns the mean over the classes of 2·TP / (2·TP + FP + FN).
 
     A class that is neither among the true classes nor among the predictions counts as 0.
 
     Args:
-        confusion: As `confusion_matrix` returns it, shape (K, K), int64.
+        counts: As `count_classes` returns them, shape (3, K), int64.
 
     Examples:
-        >>> macro_f1(np.array([[1, 0], [0, 3]]))
+        >>> macro_f1(np.array([[1, 3], [1, 3], [1, 3]]))
         1.0
     """
-    hits = np.diag(confusion)
-    either = confusion.sum(axis=0) + confusion.sum(axis=1)  # 2·TP + FP + FN
+    hits, present, predicted = counts
+    either = present + predicted  # 2·TP + FP + FN
     return float(np.mean(np.divide(2 * hits, either, out=np.zeros(len(hits)), where=either > 0)))
 
 
-def recall(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
+def recall(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns TP / (TP + FN) of each class, shape (K,), float64; NaN for a class without samples.
 
     Args:
-        confusion: As `confusion_matrix` returns it, shape (K, K), int64.
+        counts: As `count_classes` returns them, shape (3, K), int64.
 
     Examples:
-        >>> recall(np.array([[1, 1], [0, 3]]))
+        >>> recall(np.array([[1, 3], [2, 3], [1, 4]]))
         array([0.5, 1. ])
     """
-    present = confusion.sum(axis=1)
+    hits, present, _ = counts
     share = np.full(len(present), np.nan)
-    np.divide(np.diag(confusion), present, out=share, where=present > 0)
+    np.divide(hits, present, out=share, where=present > 0)
     return share

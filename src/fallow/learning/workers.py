@@ -36,9 +36,9 @@ class Workers:
         """
         self.network = network
         self.count = count or available_processors()
-        self._local = threading.local()
-        # The threads refer to the network, not to the pool, so they end when nothing refers to the pool any more.
-        self._pool = ThreadPoolExecutor(self.count, "fallow-worker", _begin, (network, self._local))
+        self._local = _Local()
+        # The threads refer to no pool, so they end when nothing refers to it any more.
+        self._pool = ThreadPoolExecutor(self.count, "fallow-worker")
 
     def map(self, task: Callable[[Network, Item], Result], items: Iterable[Item]) -> list[Result]:
         """Returns ``task(network, item)`` for each item, in the order of the items.
@@ -47,7 +47,7 @@ class Workers:
             task: Is called with the replica of the worker and an item.
             items: The pieces of work.
         """
-        return list(self._pool.map(lambda item: task(self._local.network, item), items))
+        return list(self._pool.map(lambda item: task(_replica(self.network, self._local), item), items))
 
     def close(self) -> None:
         """Ends the threads."""
@@ -62,6 +62,13 @@ class Workers:
         self.close()
 
 
-def _begin(network: Network, local: threading.local) -> None:
-    torch.set_num_threads(1)  # of this thread alone
-    local.network = network.replica()
+class _Local(threading.local):
+    network: Network | None = None
+
+
+def _replica(network: Network, local: _Local) -> Network:
+    """Returns this thread's replica, made with its first work: what a user's network raises then reaches the caller."""
+    if local.network is None:
+        torch.set_num_threads(1)  # of this thread alone
+        local.network = network.replica()
+    return local.network

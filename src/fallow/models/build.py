@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fallow.errors import ConfigError
+from fallow.memory import check_memory
 from fallow.models.base import OUTPUT_FEATURES, Model, Shape
+from fallow.models.names import MODELS
 from fallow.plugins.wording import did_you_mean
 from fallow.rng import Purpose, stream
 
 if TYPE_CHECKING:
     from torch import nn
+
+COPIES = 4
+"""A model in float32 is held at least so often: the global one, and a client's with its gradient and its update."""
 
 BATCHES_SEEN = "num_batches_tracked"
 """What a normalisation layer counts beside its statistics; it has no use unless its momentum is None."""
@@ -32,7 +37,7 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
 
     Raises:
         ConfigError: The network keeps numbers that are neither trained nor running statistics, so clients' weights
-            can't be averaged.
+            can't be averaged; or no memory of this machine can hold it.
 
     Examples:
         >>> from fallow.models import SmallCNN
@@ -43,6 +48,7 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
     import torch
     from torch import nn
 
+    check_size(model, input_shape, classes)
     rng = stream(seed, Purpose.WEIGHTS)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**63)))
@@ -57,6 +63,30 @@ def build_module(model: Model, input_shape: Shape, classes: int, seed: int) -> "
                 if layer.bias is not None:
                     layer.bias.zero_()
     return module
+
+
+def check_size(model: Model, input_shape: Shape, classes: int) -> None:
+    """Checks that a network of Fallow's can be held in memory; it is laid out without its numbers first.
+
+    Args:
+        model: The recipe; one from outside may do more than lay out layers, and is left alone.
+        input_shape: The shape of one input, without a batch.
+        classes: How many classes there are.
+
+    Raises:
+        ConfigError: It can't.
+    """
+    import torch
+
+    if type(model) not in MODELS.values():
+        return
+    what, advice = f"The network {model}", "lower its width or its units, or take smaller inputs or fewer classes"
+    try:
+        with torch.device("meta"):
+            numbers = sum(part.numel() for part in model.build(input_shape, classes).parameters())
+    except (RuntimeError, TypeError, OverflowError):  # sizes that PyTorch can't even count
+        raise ConfigError(f"{what} is larger than any memory; {advice}.") from None
+    check_memory(COPIES * 4 * numbers, f"{what} of {numbers} parameters", advice)
 
 
 def find_layer(module: "nn.Module", path: str) -> "nn.Module":

@@ -22,6 +22,8 @@ def plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, list | tuple | range):
         return tuple(plain(item) for item in value)
+    if isinstance(value, float):
+        return value + 0.0  # −0.0 is 0.0: NumPy draws no number from 0.0 to −0.0
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, date):  # a datetime too: TOML has both, and a time of day says its offset

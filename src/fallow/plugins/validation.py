@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from fallow.plugins.wording import did_you_mean, nearest
+from fallow.plugins.wording import did_you_mean, nearest, shortened
 
 WANTED = {
     "greater_than_equal": "must be at least {ge}",
@@ -48,7 +48,7 @@ def sentence(error: ValidationError, *, model: type[BaseModel] | None = None, se
     near = None
     if detail["type"] == "literal_error":
         near = nearest(str(given), str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", "))
-    shown = f"'{given}'" if isinstance(given, str) else _as_toml(given)
+    shown = f"'{shortened(given)}'" if isinstance(given, str) else shortened(_as_toml(given))
     return f"{name} = {shown} {wanted}" + (f"; did you mean '{near}'?" if near else ".")
 
 

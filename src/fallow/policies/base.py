@@ -101,6 +101,21 @@ def most_selected(policy: AnyPolicy) -> int | None:
     return policy.k if isinstance(policy, ChoosesK) and isinstance(policy.k, int) else None
 
 
+def checked_answer(answer: object, hook: str) -> tuple[Any, Any]:
+    """Returns the memory and the mask that a policy's method returned; the mask is still to be checked.
+
+    Args:
+        answer: What the method returned.
+        hook: The name of the method, for the error sentence.
+
+    Raises:
+        PolicyError: `answer` is no pair.
+    """
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise PolicyError(f"The policy's {hook} must return (state, mask), and returned a {type(answer).__name__}.")
+    return answer[0], answer[1]
+
+
 def checked_selection(mask: object, clients: int, most: int | None) -> Mask:
     """Returns a copy of what a policy selected, after a check: one bool for each client, and no more than its k.
 
@@ -157,6 +172,7 @@ __all__ = [
     "Starter",
     "State",
     "Weigher",
+    "checked_answer",
     "checked_mask",
     "checked_selection",
     "most_selected",

@@ -20,6 +20,7 @@ from fallow.policies.base import (
     SlotView,
     Starter,
     Weigher,
+    checked_answer,
     checked_mask,
     checked_selection,
     most_selected,
@@ -128,10 +129,7 @@ def _ask_twice(
     answers = []
     for asked_with in (state, from_arrays(state, to_arrays(state))):
         extra = (np.random.default_rng(epoch),) if hook == "select" else ()
-        answer = _call(hook, function, asked_with, view, *extra)
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            raise PolicyError(f"The policy's {hook} must return (state, mask); it returned a {type(answer).__name__}.")
-        new_state, mask = answer
+        new_state, mask = checked_answer(_call(hook, function, asked_with, view, *extra), hook)
         answers.append((new_state, checked_mask(mask, view.battery.size, hook)))
     if not same_arrays(before, to_arrays(state)):
         raise PolicyError(f"The policy's {hook} changed the state that it was given; it must return a new one.")

@@ -55,6 +55,7 @@ STYLE: Any = {
     "hatch.linewidth": 0.6,
     "pdf.fonttype": 42,  # letters stay letters, which publishers ask for
     "legend.frameon": False,
+    "text.parse_math": False,  # a $ in a name is a letter
 }
 
 Groups = dict[str, dict[str, list[ReportedRun]]]

@@ -24,6 +24,7 @@ FILE_OPTION: dict[str, str | None] = {
     "trace": "path",
     "watts": "path",
     "solar": "year",
+    "daylight": None,
 }
 """The models that a report computes again, each with the option that names a file; None: it reads none.
 

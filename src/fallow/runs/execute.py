@@ -1,11 +1,12 @@
 """Carrying out runs: begun, or taken up where they were left."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment, bound_to_process, check_experiment
+from fallow.experiment.harvests import mean_harvest_of
 from fallow.processors import check_workers
 from fallow.runs.begun import as_begun, check_same
 from fallow.runs.layout import as_folder, check_place, is_begun, is_finished
@@ -14,6 +15,8 @@ from fallow.runs.progress import Bar, show_progress, tell
 from fallow.runs.reader import read_settings
 from fallow.runs.recorded import RecordedRun
 from fallow.runs.run import Run, load_run
+from fallow.runs.stopping import how_to_go_on, stop_between_epochs
+from fallow.runs.untrained import foresee_no_training
 from fallow.runs.writer import OpenRun, RunWriter
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
@@ -30,8 +33,8 @@ def run(
 ) -> Run:
     """Runs an experiment and returns the run.
 
-    Ctrl-C ends it early: in memory the epochs so far are returned, and `out` is left as a directory that
-    ``fallow.resume`` goes on with.
+    Ctrl-C ends it early, when the epoch is whole: in memory the epochs so far are returned, and `out` is left as a
+    directory that ``fallow.resume`` goes on with. Another Ctrl-C ends it at once.
 
     Args:
         experiment: What to run.
@@ -149,30 +152,26 @@ def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: boo
         raise RunDirectoryError("output.trackers need a run directory to write to; give one with out=…")
     engine = Engine(experiment, workers=workers)
     recorded = RecordedRun(engine)
-    with _show(engine, progress=progress) as bar:
-        try:
+    with _show(engine, progress=progress) as bar, stop_between_epochs() as stop:
+        with suppress(KeyboardInterrupt):  # of somebody who could not wait for the end of the epoch
             for record in _passed(engine, bar):
                 recorded.add(record)
-        except KeyboardInterrupt:
+                if stop.asked():
+                    break
+        if engine.epoch < experiment.epochs:
             tell(f"Stopped after {engine.epoch} of {experiment.epochs} epochs; the run so far is returned.")
     return Run(recorded)
 
 
 def _write(open_run: OpenRun, *, progress: bool) -> None:
-    engine, directory = open_run.engine, open_run.directory
-    with _show(engine, progress=progress) as bar:
-        try:
-            open_run.write(_passed(engine, bar))
-        except KeyboardInterrupt:
-            tell(_how_to_go_on(directory, bound_to_process(engine.experiment)))
-
-
-def _how_to_go_on(directory: Path, bound: str | None) -> str:
-    """Returns how a stopped run goes on; `bound` is the class, if any, that no other process could load."""
-    in_python = f"fallow.resume({str(directory)!r})"
-    if bound:
-        return f"Stopped; {in_python} goes on in this program, which alone has {bound.rpartition(':')[2]}."
-    return f"Stopped; `fallow resume {directory}` goes on, or in Python {in_python}."
+    engine, experiment = open_run.engine, open_run.engine.experiment
+    with _show(engine, progress=progress) as bar, stop_between_epochs() as stop:
+        summary = None
+        with suppress(KeyboardInterrupt):  # of somebody who could not wait for the end of the epoch
+            summary = open_run.write(_passed(engine, bar), stop.asked)
+        if summary is None:
+            bound = bound_to_process(experiment)
+            tell(how_to_go_on(open_run.directory, engine.epoch, open_run.kept, experiment.epochs, bound))
 
 
 def _show(engine: Engine, *, progress: bool) -> Bar:
@@ -183,6 +182,10 @@ def _show(engine: Engine, *, progress: bool) -> Bar:
 
         if emulates_bf16(experiment.compute.device):
             tell("Note: this processor has no bfloat16 arithmetic; fp32 will be many times faster.")
+    if progress and engine.epoch == 0:
+        foreseen = foresee_no_training(engine.world.physics, mean_harvest_of(experiment), experiment.epochs)
+        if foreseen:
+            tell(foreseen)
     return show_progress(experiment.epochs, experiment.policy.name, done=engine.epoch, show=progress)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.plugins.nested import flatten
+from fallow.plugins.values import check_values
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 CHECKPOINT, EVENT_PARTS, SCORE_PARTS = "checkpoint.fallow", "events", "client_scores"
@@ -39,10 +40,11 @@ def as_folder(given: object, name: str = "directory") -> Path:
         name: The argument's name, for the error sentence.
 
     Raises:
-        ConfigError: It is no path, or an empty one.
+        ConfigError: It is no path, an empty one, or one that can't be written down.
     """
     if not isinstance(given, str | Path) or not str(given):
         raise ConfigError(f"{name} = {given!r} must be the path of a folder, as in {name}='runs/mine'.")
+    check_values(str(given), name)
     return Path(given)
 
 

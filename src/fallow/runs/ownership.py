@@ -185,7 +185,8 @@ def _check_kind(path: Path, *, folder: bool) -> None:
         raise RunDirectoryError(f"{path} is a symbolic link, and a run writes to its own files only; remove it.")
     if not (stat.S_ISDIR(found.st_mode) if folder else stat.S_ISREG(found.st_mode)):
         raise RunDirectoryError(f"{path} is no {'folder' if folder else 'plain file'}, as a run has there; remove it.")
-    if path.name in (EPOCHS, DEVICES) and found.st_nlink > 1:  # the others are replaced, these are cut and added to
+    in_place = path.name in (EPOCHS, DEVICES) or path.name.endswith(PART)  # the others are replaced
+    if in_place and found.st_nlink > 1 and not folder:
         raise RunDirectoryError(f"{path} is one file with another (a hard link); put a copy in its place.")
 
 

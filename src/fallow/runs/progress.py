@@ -1,4 +1,4 @@
-"""How far work is, and about how long it will take: on a terminal, in a notebook, and silently elsewhere.
+"""How far work is, and about how long it will take: on a terminal, in a notebook, and elsewhere as lines now and then.
 
 with show_progress(500, "vaoi") as bar:
     for epoch in range(500):
@@ -8,15 +8,10 @@ In Jupyter it needs no ipywidgets: one output is replaced again and again by pla
 """
 
 import sys
-import time
-from dataclasses import dataclass
-from html import escape
-from importlib import import_module
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Protocol
 
-REFRESH_SECONDS = 0.25
-"""How often a notebook's output is replaced, at most."""
+from fallow.runs.screens import Lines, Notebook, Nowhere, Terminal
 
 
 class Screen(Protocol):
@@ -112,15 +107,15 @@ def show_progress(total: int, description: str, *, done: int = 0, show: bool = T
 
     Returns:
         A context manager: on a terminal a bar on standard error, in a Jupyter notebook an output of the cell, elsewhere
-        nothing.
+        plain lines on standard error, now and then.
     """
     screen: Screen
     if not show:
-        screen = _Nowhere()
+        screen = Nowhere()
     elif in_notebook():
-        screen = _Notebook()
+        screen = Notebook()
     else:
-        screen = _Terminal() if sys.stderr.isatty() else _Nowhere()
+        screen = Terminal() if sys.stderr.isatty() else Lines()
     return Bar(screen, total, description, done, whole=True)
 
 
@@ -133,122 +128,3 @@ def in_notebook() -> bool:
     """Returns whether this runs in a Jupyter kernel, without loading IPython where nobody else has."""
     kernel, ipython = sys.modules.get("ipykernel.zmqshell"), sys.modules.get("IPython")
     return kernel is not None and ipython is not None and isinstance(ipython.get_ipython(), kernel.ZMQInteractiveShell)
-
-
-class _Nowhere:
-    """Shows nothing."""
-
-    def add(self, description: str, total: int, done: int) -> int:  # noqa: ARG002
-        return 0
-
-    def update(self, number: int, done: int, description: str) -> None:
-        pass
-
-    def remove(self, number: int) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-class _Terminal:
-    """Bars on standard error."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        words, left = TextColumn("{task.description}", markup=False), TextColumn("left")
-        columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left, TimeRemainingColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True, soft_wrap=True))
-        self._progress.start()
-
-    def add(self, description: str, total: int, done: int) -> int:
-        return self._progress.add_task(description, total=total, completed=done)
-
-    def update(self, number: int, done: int, description: str) -> None:
-        from rich.progress import TaskID
-
-        self._progress.update(TaskID(number), completed=done, description=description)
-
-    def remove(self, number: int) -> None:
-        from rich.progress import TaskID
-
-        self._progress.remove_task(TaskID(number))
-
-    def close(self) -> None:
-        self._progress.stop()
-
-
-@dataclass
-class _Line:
-    """A bar in a notebook: what is done of what, and what was done when it began."""
-
-    description: str
-    total: int
-    done: int
-    first: int
-    begun: float
-
-    def words(self) -> str:
-        spent = time.monotonic() - self.begun
-        advanced = self.done - self.first
-        left = spent / advanced * (self.total - self.done) if advanced else None
-        about = "" if self.done >= self.total or left is None else f", about {_clock(left)} left"
-        return f"{self.done:,} of {self.total:,}, {_clock(spent)}{about}"
-
-
-class _Notebook:
-    """Bars in the output of a notebook's cell."""
-
-    def __init__(self) -> None:
-        self._lines: dict[int, _Line] = {}
-        self._numbers = 0
-        self._shown = time.monotonic()
-        display = import_module("IPython.display").display  # it is loaded: this is a kernel
-        self._handle: Any = display(self._bundle(), raw=True, display_id=True)
-
-    def add(self, description: str, total: int, done: int) -> int:
-        self._numbers += 1
-        self._lines[self._numbers] = _Line(description, total, done, done, time.monotonic())
-        self._refresh()
-        return self._numbers
-
-    def update(self, number: int, done: int, description: str) -> None:
-        line = self._lines[number]
-        line.done, line.description = done, description
-        self._refresh()
-
-    def remove(self, number: int) -> None:
-        del self._lines[number]
-        self._refresh()
-
-    def close(self) -> None:
-        self._handle.update(self._bundle(), raw=True)
-
-    def _refresh(self) -> None:
-        if time.monotonic() - self._shown >= REFRESH_SECONDS:
-            self._shown = time.monotonic()
-            self._handle.update(self._bundle(), raw=True)
-
-    def _bundle(self) -> dict[str, str]:
-        plain = [f"{line.description}: {line.words()}" for line in self._lines.values()]
-        rows = [
-            f'<div><progress value="{line.done}" max="{max(line.total, 1)}" style="width: 20em"></progress> '
-            f"{escape(line.description)}: {line.words()}</div>"
-            for line in self._lines.values()
-        ]
-        return {"text/plain": "\n".join(plain), "text/html": "\n".join(rows)}
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fallow.errors import FallowError
-from fallow.plugins.wording import did_you_mean
+from fallow.plugins.wording import did_you_mean, verbatim
 from fallow.runs.overview import overview, overview_title
 from fallow.runs.stored import StoredRun
 from fallow.runs.target import Reached, check_target, first_reached
+from fallow.runs.untrained import explain_no_training
 from fallow.runs.uses import draw_uses
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class Run:
         if by_use:
             draw_uses(self.epochs, ax, against)
             return ax
-        ax.plot(measured[against], measured[what], label=self.settings["policy"]["name"])
+        ax.plot(measured[against], measured[what], label=verbatim(self.settings["policy"]["name"]))
         ax.set_xlabel(against)
         ax.set_ylabel(what)
         return ax
@@ -188,6 +189,8 @@ class Run:
         where = "in memory" if self.directory is None else f"in {self.directory}"
         settings = self.settings
         epochs = f"{len(self.epochs)} of {settings['epochs']} epochs"
+        if self.summary is not None and explain_no_training(settings, self.summary):
+            epochs += ", nobody trained"
         return f"Run({settings['policy']['name']}, {settings['clients']} clients, {epochs}, {where})"
 
     def _repr_html_(self) -> str:
@@ -198,7 +201,9 @@ class Run:
             f"<tr><td style='text-align: left'>{escape(words)}</td><td>{escape(value)} {escape(unit)}</td></tr>"
             for words, value, unit in overview(self.summary)
         ]
-        return f"<table><caption>{escape(overview_title(self.summary))}</caption>{''.join(rows)}</table>"
+        reason = explain_no_training(self.settings, self.summary)
+        said = f"<p>{escape(reason)}</p>" if reason else ""
+        return f"<table><caption>{escape(overview_title(self.summary))}</caption>{''.join(rows)}</table>{said}"
 
 
 def load_run(directory: Path | str) -> Run:

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -103,12 +103,14 @@ class OpenRun:
         engine: The run.
         directory: Where to.
         totals: Sums over the epochs so far.
+        kept: How many epochs the checkpoint holds.
     """
 
     def __init__(self, engine: Engine, directory: Path) -> None:
         self.engine = engine
         self.directory = directory
         self.totals = Totals()
+        self.kept = 0
         self._columns = columns(engine.classes, extended=engine.world.physics.extended)
         self._device_columns = engine.device_books.columns if engine.device_books else ()
         self._config = engine.experiment.to_toml().encode()
@@ -153,6 +155,7 @@ class OpenRun:
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
         self.engine.restore(self.engine.unpack(arrays, notes["state"]))
+        self.kept = self.engine.epoch
         self.totals = unpack(Totals, {}, notes["totals"])
         self._cut_back({EPOCHS: notes["table_bytes"]} | notes.get("further_tables", {}))
         for folder, name in ((EVENT_PARTS, "event_parts"), (SCORE_PARTS, "score_parts")):
@@ -162,11 +165,14 @@ class OpenRun:
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
-    def write(self, epochs: Iterable[EpochRecord]) -> dict[str, Any] | None:
+    def write(
+        self, epochs: Iterable[EpochRecord], stop_asked: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any] | None:
         """Writes the epochs of the engine as they come, and returns the summary.
 
         Args:
             epochs: From the engine's next epoch on.
+            stop_asked: Returns whether to stop after this epoch, with a checkpoint.
 
         Returns:
             What summary.json holds; None if the epochs ended before the run did, which can be resumed then.
@@ -181,9 +187,12 @@ class OpenRun:
                     tables.write(record)
                     self.totals.add(record)
                     self._trackers.log(record)
-                    if self.engine.epoch % every == 0 or self.engine.epoch == last:
+                    stops = stop_asked()
+                    if self.engine.epoch % every == 0 or self.engine.epoch == last or stops:
                         self._trackers.flush()
                         self._checkpoint(tables.settle())
+                    if stops:
+                        break
             if self.engine.epoch < last:
                 return None
             summary = self._finish()
@@ -208,6 +217,7 @@ class OpenRun:
         if DEVICES in table_bytes:
             notes["further_tables"] = {DEVICES: table_bytes[DEVICES]}
         self._checkpoint_file.write(arrays, notes)
+        self.kept = self.engine.epoch
 
     def _cut_back(self, table_bytes: Mapping[str, int]) -> None:
         """Removes what was written after the checkpoint, so that no row is lost or doubled."""

@@ -15,6 +15,7 @@ from fallow.policies import (
     Mask,
     Reserving,
     Starter,
+    checked_answer,
     checked_selection,
     importances,
     most_selected,
@@ -67,10 +68,7 @@ class AskedPolicy:
 
     def _ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a hook, keeps the memory that it returns, and returns its mask."""
-        answer = self._call(hook, function, self.memory, *arguments)
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            raise PolicyError(f"The policy's {hook} must return (state, mask), and returned a {type(answer).__name__}.")
-        self.memory, mask = answer
+        self.memory, mask = checked_answer(self._call(hook, function, self.memory, *arguments), hook)
         return mask
 
     def _call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:

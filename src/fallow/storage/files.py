@@ -23,7 +23,8 @@ def write_atomically(path: Path, content: bytes | memoryview, *, durable: bool =
     """
     part = path.with_name(path.name + PART)
     try:
-        with part.open("wb") as file:
+        part.unlink(missing_ok=True)  # what a kill left, or a link: nothing is written through it
+        with part.open("xb") as file:
             file.write(content)
             if durable:
                 file.flush()

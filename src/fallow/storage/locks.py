@@ -84,17 +84,7 @@ def hold(directory: Path, patience: float | None = None) -> Iterator[None]:
         HeldError: Another writer holds it.
         RunDirectoryError: The directory can't be made or opened.
     """
-    while True:
-        made = _make(directory)
-        try:
-            held = lock(directory, patience)
-        except FileNotFoundError:  # the process that held it has just removed it
-            continue
-        except OSError as error:
-            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
-        if held.is_of(directory):
-            break
-        held.close()
+    held, made = _take(directory, patience)
     with _holding(held, made):
         yield
 
@@ -119,30 +109,26 @@ def hold_next(folder: Path, name: str) -> Iterator[Path]:
     while True:
         directory = folder / f"{name}-{number}"
         try:
-            made = _make(directory, new=True)
-            held = lock(directory)
+            held, made = _take(directory, new=True)
+            break
         except FileExistsError:
             number += 1
-            continue
-        except FileNotFoundError:  # somebody removed it at once
-            continue
-        if held.is_of(directory):
-            break
-        held.close()
     with _holding(held, made):
         yield directory
 
 
-def _make(directory: Path, *, new: bool = False) -> list[Path]:
-    """Makes a directory and its parents, and returns those that were missing, the lowest first.
+def _take(directory: Path, patience: float | None = None, *, new: bool = False) -> tuple[DirectoryLock, list[Path]]:
+    """Makes a directory, locks it, and returns the lock and the directories that were missing, the lowest first.
 
     Args:
-        directory: What to make.
+        directory: What to lock.
+        patience: Seconds to wait for another writer; None waits `PATIENCE` seconds.
         new: Whether it is an error if it is there.
 
     Raises:
-        FileExistsError: `new`, and it is there.
-        RunDirectoryError: It can't be made.
+        FileExistsError: `new`, and something is there.
+        HeldError: Another writer holds it.
+        RunDirectoryError: It can't be made or opened.
     """
     tries = MAKING_TRIES
     while True:
@@ -150,18 +136,16 @@ def _make(directory: Path, *, new: bool = False) -> list[Path]:
         try:
             directory.parent.mkdir(parents=True, exist_ok=True)
             directory.mkdir(exist_ok=not new)
-        except FileExistsError as error:
-            if new and directory.exists():
-                raise
-            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
-        except FileNotFoundError as error:
-            tries -= 1
-            if not tries:
-                raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
+            held = lock(directory, patience)
+            if held.is_of(directory):
+                return held, missing
+            held.close()  # of a directory that another process has just removed
         except OSError as error:
-            raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
-        else:
-            return missing
+            if new and isinstance(error, FileExistsError) and os.path.lexists(directory):
+                raise
+            tries -= isinstance(error, FileNotFoundError)  # another process may have removed it, or one above it
+            if not tries or not isinstance(error, FileNotFoundError):
+                raise RunDirectoryError(f"{directory} can't be written to: {error.strerror or error}.") from error
 
 
 @contextmanager

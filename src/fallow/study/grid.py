@@ -1,10 +1,12 @@
 """The runs of the paper's study, at three scales and under two rules."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fallow.errors import ConfigError
 from fallow.experiment.recommended import RECOMMENDED
+from fallow.plugins.nested import flatten
 from fallow.sweeps.axes import Grid
 from fallow.sweeps.sharing import fit_section, known_to_any
 
@@ -93,6 +95,28 @@ def build_grid(
         "seed": list(range(seeds)),
     }
     return shared, grid
+
+
+def check_unset(settings: Mapping[str, Any], axes: Mapping[str, str]) -> None:
+    """Checks that no setting is given for all runs that a study gives each run itself.
+
+    Args:
+        settings: What to change in all runs, by section.
+        axes: What to do instead, by the full name of each setting that the study gives.
+
+    Raises:
+        ConfigError: One is.
+
+    Examples:
+        >>> check_unset({"policy": {"name": "vaoi"}}, {"policy.name": "use --policies"})
+        Traceback (most recent call last):
+        ...
+        fallow.errors.ConfigError: policy.name can't be set for all runs: it differs from run to run; use --policies.
+    """
+    given = flatten(settings)
+    for key, instead in axes.items():
+        if key in given or key.rpartition(".")[0] in given:  # the second is the section as a whole
+            raise ConfigError(f"{key} can't be set for all runs: it differs from run to run; {instead}.")
 
 
 def with_policy(shared: dict[str, Any], policy: str, policies: Iterable[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from fallow.errors import ConfigError, FallowError
 from fallow.storage.files import write_atomically
 from fallow.study.figures import draw_figures
-from fallow.study.grid import ALPHAS, HARVESTS, RULES, Scale, build_grid, merged
+from fallow.study.grid import ALPHAS, HARVESTS, RULES, Scale, build_grid, check_unset, merged
 from fallow.study.kept import load_outcomes, write_outcomes
 from fallow.study.outcomes import Outcomes, read_outcomes
 from fallow.study.page import claims_page
@@ -87,8 +87,10 @@ def plan_paper(
         sensitivity: Whether to run one cell under other readings of the paper too.
 
     Raises:
-        ConfigError: If a run is no experiment, or does not learn.
+        ConfigError: If a run is no experiment, or does not learn, or `settings` holds what differs from run to run.
     """
+    elsewhere = {"policy.name": "`fallow sweep` takes a grid of your own", "seed": "use --seeds"}
+    check_unset(settings or {}, {"data.alpha": "use --alpha", "energy.p": "use --p"} | elsewhere)
     grid: list[PlannedRun] = []
     for name in rules:
         chosen = merged(RULES[name].settings, dict(settings or {}))

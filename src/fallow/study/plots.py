@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.errors import ConfigError
-from fallow.plugins.wording import did_you_mean
+from fallow.plugins.wording import did_you_mean, verbatim
 from fallow.study.members import StudyRun, show_value
 from fallow.study.overview import group_runs
 
@@ -71,8 +71,9 @@ def draw_lines(runs: Sequence[StudyRun], axes: Sequence[str], what: str, against
             if len(line.runs) > 1:
                 plot.fill_between(x, least, greatest, alpha=0.15, linewidth=0, **style)
             dashes: Any = DASHES[number % len(DASHES)]
-            plot.plot(x, mean, linestyle=dashes, label=line.point["policy"], linewidth=1.4, **style)
-        plot.set_title(", ".join(f"{key} = {show_value(value)}" for key, value in panel.point.items()), fontsize=9)
+            plot.plot(x, mean, linestyle=dashes, label=verbatim(str(line.point["policy"])), linewidth=1.4, **style)
+        title = ", ".join(f"{key} = {show_value(value)}" for key, value in panel.point.items())
+        plot.set_title(verbatim(title), fontsize=9)
         plot.set_xlabel(TITLES.get(x_name, x_name))
         plot.grid(alpha=0.25)
     for spare in list(grid.flat)[len(panels) :]:

@@ -1,6 +1,7 @@
 """The axes of a grid as Python gives them: any iterable, objects and names, dots as two underscores."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from fallow.sweeps.parts import CHOOSING, label
 Grid = dict[str, list[Any]]
 """Values by the full name of a setting, as in {"policy.name": ["vaoi", "fedavg"], "seed": [0, 1, 2]}, or of a section,
 as in {"policy": [VAoI(k=5), FedAvg()]}."""
+
+MOST_VALUES = 1_000_000
+"""Most values of an axis."""
 
 UNSAFE = str.maketrans(dict.fromkeys('<>:"/\\|?*', "_"))
 """What a file's name may not hold on some system or other."""
@@ -50,12 +54,15 @@ def list_values(setting: str, values: Any) -> list[Any]:
         values: A list, a range, an array or a generator.
 
     Raises:
-        ConfigError: If it is a single value.
+        ConfigError: If it is a single value, or there are too many.
     """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         shown = repr(values)
         raise ConfigError(f"The axis {setting} is the single value {shown}; give a list of values, as in [{shown}].")
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    listed = [value.item() if isinstance(value, np.generic) else value for value in islice(values, MOST_VALUES + 1)]
+    if len(listed) > MOST_VALUES:
+        raise ConfigError(f"The axis {setting} has more than {MOST_VALUES} values; each is a run or more.")
+    return listed
 
 
 def name_axes(grid: Grid) -> Grid:

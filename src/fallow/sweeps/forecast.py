@@ -1,17 +1,32 @@
-"""How long runs will take: their trainings are counted without learning, and one of each kind of work is timed."""
+"""How long runs will take, within about ten seconds of looking: some worlds are lived through, some steps are timed."""
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import astuple, dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from fallow.experiment import Experiment
 from fallow.processors import available_processors
 from fallow.runs.layout import is_finished
-from fallow.simulation.engine import Engine
 from fallow.sweeps.checks import check_directories
 from fallow.sweeps.grid import PlannedRun
+from fallow.sweeps.timing import (
+    Life,
+    Steps,
+    estimate_seconds,
+    live,
+    step_kind,
+    time_loading,
+    time_steps,
+    until,
+    world_kind,
+)
+
+WORLD_SECONDS = 3.0
+STEP_SECONDS = 4.0
+"""How long worlds are lived through, and steps timed, before what is left is taken to be as what was seen."""
+
+Numbers = TypeVar("Numbers", Life, Steps)
 
 
 @dataclass(frozen=True)
@@ -31,61 +46,42 @@ class Forecast:
     seconds: float
 
 
-def forecast(runs: Sequence[PlannedRun], workers: int = 0) -> Forecast:
-    """Returns about how long runs take. Of runs that differ only by their seed, one is timed.
+def forecast(runs: Sequence[PlannedRun], workers: int = 0, say: Callable[[str], None] = lambda _: None) -> Forecast:
+    """Returns about how long runs take.
+
+    Runs that differ by their seed, or by something else that costs no time, are of one kind. If there are too many
+    kinds to look at each, the others are taken to be as the mean of those that were looked at.
 
     Args:
         runs: Of which some may be finished.
         workers: How many run at a time; 0 is one for each processor.
+        say: Told what is being done.
 
     Raises:
         RunDirectoryError: If a run can't be carried out in its directory.
     """
     check_directories(runs)
-    left = [run for run in runs if not is_finished(run.directory)]
+    left = [run.experiment for run in runs if not is_finished(run.directory)]
     at_once = min(workers or available_processors(), max(len(left), 1))
-    kinds: dict[str, list[PlannedRun]] = {}
-    for run in left:
-        kinds.setdefault(run.experiment.model_copy(update={"seed": 0}).to_toml(), []).append(run)
-    seconds = sum(estimate_seconds(alike[0].experiment) * len(alike) for alike in kinds.values()) / at_once
-    return Forecast(len(runs), len(runs) - len(left), at_once, seconds)
+    if not left:
+        return Forecast(len(runs), len(runs), at_once, 0.0)
+    worlds = [world_kind(one) for one in left]
+    learning = [step_kind(one) if one.learning.mode == "train" else None for one in left]
+    one_of_each = {kind: one for kind, one in zip(learning, left, strict=True) if kind is not None}
+    some = f"{len(set(worlds)):,} of the runs" if len(set(worlds)) > 1 else "a run"
+    say(f"Living through {some} without learning{', and timing steps of learning' if one_of_each else ''} …")
+    lives = until(WORLD_SECONDS, dict(zip(worlds, left, strict=True)), live)
+    loading = time_loading() if one_of_each else 0.0
+    steps = until(STEP_SECONDS, one_of_each, lambda experiment, _: time_steps(experiment)) if one_of_each else {}
+    usual_life = _mean(Life, lives.values())
+    usual_steps = _mean(Steps, steps.values()) if steps else None
+    seconds = sum(
+        estimate_seconds(one, lives.get(world, usual_life), None if kind is None else steps.get(kind, usual_steps))
+        for one, world, kind in zip(left, worlds, learning, strict=True)
+    )
+    return Forecast(len(runs), len(runs) - len(left), at_once, loading + seconds / at_once)
 
 
-def estimate_seconds(experiment: Experiment) -> float:
-    """Returns about how long a run takes with one thread.
-
-    The run is lived through without learning, which takes a second at most for the paper's numbers and counts its
-    trainings, its new models (each is probed, where ages or the policy need it) and its evaluations. Then one of each
-    is timed.
-
-    Args:
-        experiment: Of the run.
-    """
-    quiet = experiment.output.model_copy(update={"events": False})
-    dry = experiment.learning.model_copy(update={"mode": "none"})
-    world = Engine(experiment.model_copy(update={"output": quiet, "learning": dry}))
-    begin = time.perf_counter()
-    records = list(world)
-    seconds = time.perf_counter() - begin
-    if experiment.learning.mode == "none":
-        return seconds
-    learner = Engine(experiment, workers=1).learner
-    assert learner is not None  # noqa: S101
-    some = np.arange(min(experiment.clients, 8))
-    of_all = learner.data_sizes.mean() / learner.data_sizes[some].sum()  # a training takes as long as its samples do
-    training = _timed(lambda: learner.train([(0, some)], 0)) * float(of_all)
-    probe = _timed(lambda: learner.distances(0)) if learner.task.probes else 0.0
-    evaluation = _timed(learner.evaluate)
-    new_models = sum(record.uploads > 0 for record in records)
-    evaluations = -(-experiment.epochs // experiment.learning.eval_every)
-    trainings = sum(record.starts for record in records)
-    of_clients = _timed(learner.evaluate_clients)
-    every = experiment.learning.client_eval_every or experiment.epochs
-    seconds += -(-experiment.epochs // every) * of_clients
-    return seconds + trainings * training + new_models * probe + evaluations * evaluation
-
-
-def _timed(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
+def _mean(cls: type[Numbers], found: Collection[Numbers]) -> Numbers:
+    """Returns the mean of each number over what was found."""
+    return cls(*np.mean([astuple(one) for one in found], axis=0).tolist())

@@ -20,6 +20,8 @@ from fallow.errors import FallowError
 from fallow.experiment import Experiment
 from fallow.plugins.wording import in_words
 from fallow.runs.execute import begin_or_resume
+from fallow.runs.progress import tell
+from fallow.runs.stopping import stop_between_epochs
 from fallow.simulation.records import EpochRecord
 from fallow.sweeps.grid import PlannedRun
 
@@ -58,9 +60,12 @@ def carry_out(
         on_epoch: Told the number of epochs done before the last of them is written: it can still stop a run that is no
             longer this process's own.
         workers: Threads; one where the processes of a sweep share the processors, None for those of the experiment.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed; what is whole by then is in the checkpoint.
     """
     on_epoch(0)
-    with begin_or_resume(experiment, directory, workers=workers) as run:
+    with begin_or_resume(experiment, directory, workers=workers) as run, stop_between_epochs() as stop:
         if run is None:  # a worker finished it, and died before it could say so
             on_epoch(experiment.epochs)
             return
@@ -72,7 +77,8 @@ def carry_out(
                 on_epoch(engine.epoch)
                 yield record
 
-        run.write(epochs())
+        if run.write(epochs(), stop.asked) is None:
+            raise KeyboardInterrupt
 
 
 def answer(
@@ -164,11 +170,16 @@ def run_all(runs: list[PlannedRun], processes: int) -> Generator[RunProgress, No
                     del busy[pipe]
                     idle.append((pipe, process))
                 yield progress
+    except KeyboardInterrupt:
+        tell("Stopping when the epochs under way are done; Ctrl-C again stops at once.")
+        raise
     finally:
-        for pipe, process in [*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())]:
-            pipe.close()
+        workers = [*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())]
+        for _, process in workers:
             process.terminate()
+        for pipe, process in workers:  # which may have an epoch to end first, and a checkpoint to write
             process.join()
+            pipe.close()
 
 
 def _start() -> tuple[Connection, BaseProcess]:

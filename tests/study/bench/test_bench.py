@@ -38,6 +38,9 @@ class Wrong(Everyone):
         return state, np.ones(view.clients - 1, dtype=np.bool_)
 
 
+MISSING = "there is no reference, because the built-ins have not been run yet. Nothing is compared or ranked there."
+
+
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's folder with a policy of their own."""
@@ -83,6 +86,20 @@ def test_the_built_ins_are_run_once_and_then_only_the_entrant_is(small: Path, us
     assert finished(user / "runs") == runs
 
 
+@pytest.mark.usefixtures("user")
+def test_the_reference_of_one_scenario_can_be_made_and_what_lacks_one_is_said_and_not_ranked(small: Path) -> None:
+    reference = ("bench", "--reference", "--policies=fedavg", "--suite", str(small), "--out", "runs", "--workers", "1")
+    assert "2 of 2 runs finished" in invoke(app, *reference, "--scenario", "rich")
+    assert [path.name for path in small.glob("*.csv")] == ["rich.csv"]
+    result = fallow.bench(VAoI(k=3), suite=small, out="runs", workers=1, progress=False)
+    makes = f"`fallow bench --reference --suite {small} --scenario poor` makes these results."
+    assert result.notes == (f"poor: {MISSING}", makes)
+    assert {one.scenario for one in result.find_differences("vaoi(k=3)")} == {"rich"}
+    assert [rank.cells for rank in result.ranks()] == [2, 2]  # two seeds of the one scenario that has a reference
+    alone = fallow.bench(VAoI(k=3), suite=small, out="runs", scenarios=["poor"], workers=1, progress=False)
+    assert (alone.scenarios, [rank.cells for rank in alone.ranks()]) == (["poor"], [2])
+
+
 def test_a_policy_that_was_changed_is_run_again(small: Path, user: Path) -> None:
     (before,) = {run.directory.parent for run in plan_bench(["own_policy:Mine"], {}, small).runs[:2]}
     sys.modules.pop("own_policy")
@@ -98,8 +115,8 @@ def test_python_takes_objects_and_classes_and_a_rule(small: Path) -> None:
     result = fallow.bench(Everyone, VAoI(k=3), aggregation="shrinkage", suite=small, workers=1, progress=False)
     assert result.entrants == ("Everyone + shrinkage", "vaoi(k=3) + shrinkage")
     assert result.failures == {}
-    assert result.notes[0] == "poor: the built-ins have not been run yet."
-    assert result.notes[-1].startswith(f"`fallow bench --reference --suite {small}`")
+    assert result.notes[0] == f"poor: {MISSING}"
+    assert result.notes[-1] == f"`fallow bench --reference --suite {small}` makes these results."
     assert result.report() == Path("runs/bench/small/bench.html")
     assert list(result.table().seeds) == [1] * 4
 

@@ -10,6 +10,7 @@ from fallow.study.bench.entrants import built_ins
 from fallow.study.bench.reference import read_reference, say_origins, write_reference
 from fallow.study.bench.scenarios import Scenario, read_suite
 from tests.study.bench.small import score
+from tests.study.bench.test_bench import MISSING
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_a_default_that_has_changed_since_makes_another_scenario(poor: Scenario,
 
 
 def test_what_is_missing_torn_or_damaged_is_said(poor: Scenario, tmp_path: Path) -> None:
-    missing = ("poor: the built-ins have not been run yet.",)
+    missing = (f"poor: {MISSING}",)
     assert read_reference(poor, tmp_path).notes == missing
     write(poor, tmp_path, "vaoi")
     description = (tmp_path / "poor.json").read_text()

@@ -1,21 +1,28 @@
 """Scenarios: frozen, read from files, and wrong ones named in a sentence."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fallow.errors import ConfigError
+from fallow.experiment.harvests import mean_harvest_of
 from fallow.study.bench.scenarios import list_suites, read_suite
 
 FROZEN: dict[tuple[str, str, int], str] = {
+    ("full", "bursty-scarce", 1): "9064480b9bf2eeb1b0360f87c00c81d44295fca8389e8b9c7b606f379fe4bd73",
     ("full", "mild-scarce", 1): "af45a4ec8fe0a86c11f81a83847d6730e51635acff8cb47c04921f3b2fc9fee7",
     ("full", "skewed-medium", 1): "f1217416df088fb4bb453a586b457cd0ff96b78fcb79a9eb8124691b02e0ec2a",
     ("full", "skewed-scarce", 1): "f59987cf34caa2b3f3664d052cfa75b3be79c03bf42987865fe4f8c574367b98",
+    ("full", "solar-scarce", 1): "4575e90778be8055d1e7059521d66acc9c499f8e8438e43fbe232d9139b3a845",
     ("full", "unequal-scarce", 1): "b6f0ec5021a56f0c1f7149940cfe42faebde5829f397648e1baada6dd4c37d81",
+    ("quick", "bursty-scarce", 1): "169a030769a28940a9e9826038963356fa9345c5bffa03163ee699a768d8ad4e",
     ("quick", "mild-scarce", 1): "d1b64a9f16f72f6a2a3d16e2ce8328c388dc806ad6ea2366bd58ef22c5664473",
     ("quick", "sensors-scarce", 1): "525c6d733b0bc4461fca1313600d7a35a199dc2fbc09e84f2f9dfa00939fc3a9",
     ("quick", "skewed-medium", 1): "fd6faeaff03fab48e47e28c45584975475b526f7266a056807d332f95b4555f3",
     ("quick", "skewed-scarce", 1): "f013cacff0468fa8e8876947ad2372b6578c5027c26c46594467c8f7d4d02f3e",
+    ("quick", "solar-scarce", 1): "f16d925b246707e3980370e9a6575026cf3589997959626c2b08ecae00b06008",
     ("quick", "unequal-scarce", 1): "dc36ff6b9b12d1ec279d1a01fa83825aefe6902226bac1ff7a1b8509adb3696a",
 }
 """The fingerprint of every scenario by suite, name and version. A change of a scenario needs a new version, and a line
@@ -26,6 +33,31 @@ def test_every_scenario_is_what_its_version_was_when_it_was_frozen() -> None:
     suites = [read_suite(name) for name in list_suites()]
     found = {(suite.name, one.name, one.version): one.fingerprint for suite in suites for one in suite.scenarios}
     assert found == FROZEN
+
+
+@pytest.mark.parametrize("name", ["quick", "full"])
+@pytest.mark.parametrize("harvest", ["bursty-scarce", "solar-scarce"])
+def test_a_harvest_in_bursts_or_by_day_has_the_mean_of_the_scarce_scenario(name: str, harvest: str) -> None:
+    known = {one.name: one.experiment for one in read_suite(name).scenarios}
+    scarce = known["skewed-scarce"].energy.options["p"]
+    assert mean_harvest_of(known[harvest]) == pytest.approx(scarce)
+    assert known[harvest].energy.model in ("markov", "daylight")  # which a plain install has
+
+
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_the_days_of_a_scenario_bring_what_days_of_a_year_do_in_the_mean(name: str) -> None:
+    experiment = {one.name: one.experiment for one in read_suite(name).scenarios}["solar-scarce"]
+    assert experiment.slots_per_epoch * experiment.slot_seconds == 86_400
+    clear = replace(experiment.build("energy", "model"), depth=0.0).at_scale(experiment.scale)
+    slots = experiment.epochs * experiment.slots_per_epoch
+    (brought,) = clear.totals(np.array([slots]))[0] * clear.units_per_joule / slots
+    assert brought == pytest.approx(clear.mean(1)[0], rel=0.003)
+
+
+def test_one_scenario_of_a_suite_can_be_had_and_one_that_is_not_there_is_said(small: Path) -> None:
+    assert [one.name for one in read_suite(small, ["rich"]).scenarios] == ["rich"]
+    with pytest.raises(ConfigError, match=r"has no scenario 'ritch'; did you mean 'rich'\?"):
+        read_suite(small, ["ritch"])
 
 
 @pytest.mark.parametrize("name", ["quick", "full"])

@@ -11,6 +11,7 @@ from typing import Any
 from fallow.energy.devices.figures import DEVICE_FIGURES, NO_ORIGIN, RADIO_FIGURES, Figure, read_figures
 from fallow.errors import ConfigError
 from fallow.plugins.wording import did_you_mean
+from fallow.storage.reading import read_toml
 
 DESCRIPTIVE = ("name", "line", "radio")
 """What a profile says in words."""
@@ -118,12 +119,7 @@ def read_profile(path: Path) -> DeviceProfile:
     Raises:
         ConfigError: The file can't be read, holds none of the figures, or one is no number of at least 0.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"The device profile {path} can't be read: {error.strerror or error}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The device profile {path} is not valid TOML: {error}.") from None
+    table = read_toml(path, "The device profile", ConfigError)
     profile = _profile(str(table.get("name", path.stem)), table, what=f"The device profile {path}", strict=False)
     if not profile.figures:
         raise ConfigError(f"The device profile {path} states none of {', '.join(DEVICE_FIGURES)}.")

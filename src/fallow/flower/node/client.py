@@ -126,7 +126,7 @@ class NodeApp(ClientApp):
         household: The nodes that stay; None if none can.
     """
 
-    def __init__(self, prepare: Callable[[], None], household: Household | None) -> None:
+    def __init__(self, prepare: Callable[[], None], household: Household | None = None) -> None:
         super().__init__()
         self.prepare, self.household = prepare, household
 

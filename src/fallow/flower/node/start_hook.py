@@ -6,7 +6,8 @@ from typing import Any
 from fallow.errors import NodeError
 from fallow.flower.wire.arrays import from_bytes, to_bytes
 from fallow.flower.wire.messages import Order
-from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_mask
+from fallow.plugins.calls import call
+from fallow.policies import AnyPolicy, Mask, SlotView, Starter, checked_answer, checked_mask
 from fallow.state import from_arrays, to_arrays
 
 
@@ -47,7 +48,8 @@ class PolicyHook:
     def __call__(self, view: SlotView) -> Mask:
         """Asks the policy whether the client starts in this slot."""
         self.could = self.could or bool(view.ready[0])
-        self._state, mask = self._start(self._state, view)
+        answer = call("The policy", "start", self._start, self._state, view)
+        self._state, mask = checked_answer(answer, "start")
         return checked_mask(mask, 1, "start")
 
     def memory(self) -> bytes:

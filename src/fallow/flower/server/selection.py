@@ -10,7 +10,16 @@ from fallow.arrays import frozen_copy
 from fallow.flower.server.federation import Federation
 from fallow.flower.server.knowledge import gather
 from fallow.flower.wire.messages import Standing
-from fallow.policies import AnyPolicy, EpochView, Mask, checked_mask, needs_of
+from fallow.plugins.calls import call
+from fallow.policies import (
+    AnyPolicy,
+    EpochView,
+    Mask,
+    checked_answer,
+    checked_selection,
+    most_selected,
+    needs_of,
+)
 from fallow.rng import Purpose, stream
 from fallow.state import put_rows, take_rows
 
@@ -60,9 +69,12 @@ def select(
         known=gather(needs_of(policy), federation, who, present),
     )
     part = take_rows(federation.policy_state, who, clients)
-    part, mask = policy.select(part, view, stream(seed, Purpose.SELECT, federation.epoch))
+    rng = stream(seed, Purpose.SELECT, federation.epoch)
+    part, mask = checked_answer(
+        call(f"The policy '{type(policy).__name__}'", "select", policy.select, part, view, rng), "select"
+    )
     federation.policy_state = put_rows(federation.policy_state, who, part, clients)
-    chosen[who] = checked_mask(mask, who.size, "select")
+    chosen[who] = checked_selection(mask, who.size, most_selected(policy))
     distances[who] = view.distance
     return chosen, distances
 

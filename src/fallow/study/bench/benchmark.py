@@ -46,6 +46,7 @@ def bench(
     suite: str | Path = "quick",
     out: str | Path = OUT,
     tables: str | Path | None = None,
+    scenarios: Sequence[str] | None = None,
     workers: int = 0,
     progress: bool = True,
     **method: Any,
@@ -60,6 +61,7 @@ def bench(
         suite: "quick", "full", or a folder of your own.
         out: The folder of the runs.
         tables: The folder of the built-ins' results; None for the suite's own.
+        scenarios: Names of some scenarios; None for all.
         workers: Runs at a time; 0 is one for each processor.
         progress: Whether to show bars on a terminal or in a notebook.
         **method: What else they set: ``aggregation=MyRule()``, ``objective="balanced-softmax"``,
@@ -79,7 +81,7 @@ def bench(
         (('vaoi(k=2)', 'fedavg'), ['tiny'])
     """
     settings = {key.replace("__", "."): value for key, value in method.items()}
-    planned = plan_bench(policies, settings, suite, out, tables)
+    planned = plan_bench(policies, settings, suite, out, tables, scenarios)
     sweep, result = run_bench(planned, workers, OnScreen(show=progress))
     if sweep.failures:
         name, reason = next(iter(sweep.failures.items()))
@@ -96,6 +98,7 @@ def plan_bench(
     suite: str | Path = "quick",
     out: str | Path = OUT,
     tables: str | Path | None = None,
+    scenarios: Sequence[str] | None = None,
 ) -> BenchPlan:
     """Returns the runs of entrants, each checked, and the built-ins' results that they are compared with.
 
@@ -105,12 +108,13 @@ def plan_bench(
         suite: A name, or a folder.
         out: The folder of the runs.
         tables: The folder of the built-ins' results; None for the suite's own.
+        scenarios: Names of some scenarios; None for all.
 
     Raises:
-        ConfigError: There is no such suite, entrant or rule, or one can't be run.
+        ConfigError: There is no such suite, scenario, entrant or rule, or one can't be run.
         PolicyError: A policy does not keep its contract.
     """
-    known = read_suite(suite)
+    known = read_suite(suite, scenarios)
     folder = known.folder if tables is None else as_folder(tables, "tables")
     entrants = make_entrants(policies, method, known)
     references = tuple(read_reference(scenario, folder) for scenario in known.scenarios)
@@ -145,7 +149,9 @@ def run_bench(planned: BenchPlan, workers: int = 0, observer: Observer | None = 
     competing = [name for part in planned.references for name in part.ranked if name not in names]
     notes = [note for part in planned.references for note in part.notes]
     if notes:
-        notes.append(f"`fallow bench --reference --suite {planned.suite.given}` renews the built-ins' results.")
+        noted = [one.name for one, part in zip(planned.suite.scenarios, planned.references, strict=True) if part.notes]
+        some = "" if len(noted) == len(planned.references) else "".join(f" --scenario {name}" for name in noted)
+        notes.append(f"`fallow bench --reference --suite {planned.suite.given}{some}` makes these results.")
     result = Bench(
         suite=planned.suite,
         entrants=names,

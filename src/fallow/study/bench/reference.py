@@ -60,7 +60,8 @@ def read_reference(scenario: Scenario, folder: Path) -> Reference:
     """
     stored = _read_stored(scenario, folder)
     if stored is None:
-        return Reference(notes=(f"{scenario.name}: the built-ins have not been run yet.",))
+        missing = f"{scenario.name}: there is no reference, because the built-ins have not been run yet."
+        return Reference(notes=(f"{missing} Nothing is compared or ranked there.",))
     scores, description = stored
     reason = _other_scenario(scenario, description)
     if reason:

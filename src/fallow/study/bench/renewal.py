@@ -21,6 +21,7 @@ def plan_references(
     tables: str | Path | None = None,
     policies: Sequence[str] | None = None,
     rules: Sequence[str] | None = None,
+    scenarios: Sequence[str] | None = None,
 ) -> BenchPlan:
     """Returns the runs of the built-ins, whose results come with the project.
 
@@ -30,11 +31,12 @@ def plan_references(
         tables: The folder that the results are written to; None for the suite's own.
         policies: Names of some built-in policies; None for all, or for none if rules are named.
         rules: Names of some built-in rules; None for all, or for none if policies are named.
+        scenarios: Names of some scenarios; None for all.
 
     Raises:
         ConfigError: There is no such suite or name.
     """
-    known = read_suite(suite)
+    known = read_suite(suite, scenarios)
     folder = known.folder if tables is None else as_folder(tables, "tables")
     place = as_folder(out, "out") / known.name
     entrants = [entrant for entrant in built_ins(policies, rules) if not _repeats(entrant, known)]

@@ -58,8 +58,13 @@ class Bench:
         return list(dict.fromkeys([*(rank.entrant for rank in self.ranks()), *everyone]))
 
     def ranks(self) -> list[Rank]:
-        """Returns the mean ranks by F1 over scenarios and seeds, the best first."""
-        return rank_entrants(self.scores, self.ranked)
+        """Returns the mean ranks by F1 over scenarios and seeds, the best first.
+
+        A scenario in which only the entrants have results does not count: to be the first of one is no merit.
+        """
+        compared = {score.scenario for score in self.scores if score.entrant not in self.entrants}
+        counted = [score for score in self.scores if not compared or score.scenario in compared]
+        return rank_entrants(counted, self.ranked)
 
     def table(self) -> "pd.DataFrame":
         """Returns a frame with a row for each entrant in each scenario: means and standard deviations over seeds."""

@@ -5,7 +5,7 @@ stand beside them.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -79,14 +79,15 @@ def list_suites() -> list[str]:
     return sorted(path.parent.name for path in SUITES.glob(f"*/{SHARED}"))
 
 
-def read_suite(suite: str | Path) -> Suite:
+def read_suite(suite: str | Path, only: Sequence[str] | None = None) -> Suite:
     """Returns a suite.
 
     Args:
         suite: The name of one that comes with Fallow, or a folder of your own with a ``suite.toml``.
+        only: The names of some of its scenarios; None for all.
 
     Raises:
-        ConfigError: There is no such suite, or a file of it is wrong.
+        ConfigError: There is no such suite or scenario, or a file of it is wrong.
 
     Examples:
         >>> quick = read_suite("quick")
@@ -106,7 +107,11 @@ def read_suite(suite: str | Path) -> Suite:
     files = sorted(path for path in folder.glob("*.toml") if path.name != SHARED)
     if not files:
         raise ConfigError(f"The suite {folder} has no scenario; each is a TOML file beside {SHARED}.")
-    scenarios = tuple(_read_scenario(path, shared.get("experiment", {})) for path in files)
+    for name in only or ():
+        if name not in (known := [path.stem for path in files]):
+            raise ConfigError(f"The suite {suite} has no scenario '{name}'{did_you_mean(name, known)}")
+    chosen = [path for path in files if only is None or path.stem in only]
+    scenarios = tuple(_read_scenario(path, shared.get("experiment", {})) for path in chosen)
     return Suite(folder.resolve().name, shared.get("words", ""), seeds, scenarios, folder)
 
 

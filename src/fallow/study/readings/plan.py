@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fallow.errors import ConfigError
-from fallow.study.grid import HARVESTS, merged, with_policy
+from fallow.study.grid import HARVESTS, check_unset, merged, with_policy
 from fallow.sweeps.grid import PlannedRun, plan
 
 STARTS = [0, 1]
@@ -47,6 +47,7 @@ def plan_readings(seeds: int, out: Path, settings: Mapping[str, Any] | None = No
             "energy.p": HARVESTS,
             "seed": list(range(seeds)),
         }
+        check_unset(settings or {}, dict.fromkeys(("policy.name", *grid), "leave it out") | {"seed": "use --seeds"})
         own = plan(with_policy(shared, policy, READINGS), grid, out / "readings" / policy)
         if own[0].experiment.learning.mode != "none":
             raise ConfigError("learning.mode = 'train' is not for the readings; they look at energy and age alone.")
