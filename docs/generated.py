@@ -49,7 +49,7 @@ A wrong input is one sentence and exit code 2. Ctrl-C stops a run with exit code
 | 70 | a bug in Fallow: a sentence with its place, and a line that says what to send |
 | 130 | stopped with Ctrl-C |
 
-`FALLOW_TRACEBACK=1` in the environment adds Python's traceback to any error, for the report of a bug or for your own code.
+`FALLOW_TRACEBACK=1` in the environment adds the traceback to any error, for the report of a bug or for your own code.
 """
 
 

@@ -135,6 +135,7 @@ def _without_none(hint: Any, value: Any) -> tuple[Any, Any]:
     return hint, get_origin(hint)
 
 
+@cache
 def _is_plain(hint: Any) -> bool:
     """Returns whether the values of a type go into the notes, and come back, unchanged."""
     if get_origin(hint) in (Union, UnionType, list):
