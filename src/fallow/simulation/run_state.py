@@ -62,14 +62,14 @@ def check_fits(state: RunState, first: RunState, epochs: int) -> None:
     if missing:
         raise StateError(f"Its '{missing[0]}' is of another run.")
     found, known = pack(state)[0], pack(first)[0]
-    clients = first.delivered.shape
+    fixed = {first.delivered.size, first.learning.weights.size if first.learning else 0}  # N and P
     for name, array in known.items():
-        owned = name.startswith(OWNED)  # whoever owns it may change all but the number of clients
-        if owned and array.shape[:1] != clients:
-            continue
-        axes = slice(1) if owned else slice(None)
-        if name not in found or found[name].shape[axes] != array.shape[axes]:
-            shape = found[name].shape if name in found else "none"
+        shape = found[name].shape if name in found else None
+        same = shape == array.shape
+        if name.startswith(OWNED) and shape is not None:  # its owner may change any length but N and P
+            pairs = zip(shape, array.shape, strict=False)
+            same = len(shape) == array.ndim and all(now == then or then not in fixed for now, then in pairs)
+        if not same:
             raise StateError(f"Its '{name}' has the shape {shape}, and the run's is {array.shape}.")
     if state.learning is not None and not _is_of_one_model(state.learning, len(state.delivered)):
         raise StateError("Its trainings are of other models or clients than the run's.")
