@@ -44,12 +44,12 @@ A wrong input is one sentence and exit code 2. Ctrl-C stops a run with exit code
 | exit code | meaning |
 |---|---|
 | 0 | all went well |
-| 1 | a run of a sweep failed, or `fallow check` found a fault; what it is was printed |
+| 1 | a run of a sweep failed, `fallow check` found a fault, or `fallow verify` damage; what it is was printed |
 | 2 | what you gave can't be used, or the machine can't do it (memory, disk, rights); the one sentence says why |
 | 70 | a bug in Fallow: a sentence with its place, and a line that says what to send |
 | 130 | stopped with Ctrl-C |
 
-`FALLOW_TRACEBACK=1` in the environment adds Python's traceback to any error, for the report of a bug or for your own code.
+`FALLOW_TRACEBACK=1` in the environment adds the traceback to any error, for the report of a bug or for your own code.
 """
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fallow.reports.output import report as report
     from fallow.runs.execute import resume as resume
     from fallow.runs.execute import run as run
+    from fallow.runs.verify import verify as verify
     from fallow.simulation.engine import Engine as Engine
     from fallow.study.bench.benchmark import bench as bench
     from fallow.study.load import load as load
@@ -58,6 +59,7 @@ _load, __dir__, __all__ = load_on_first_use(
         "resume": "fallow.runs.execute",
         "run": "fallow.runs.execute",
         "sweep": "fallow.study.sweep",
+        "verify": "fallow.runs.verify",
     },
 )
 

@@ -1,8 +1,22 @@
-"""How many processors there are to use."""
+"""How many processors there are to use, and what they are called."""
 
 import os
+import platform
+import re
+from pathlib import Path
 
 from fallow.errors import ConfigError
+
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def name_processor() -> str:
+    """Returns the name of the processor, such as ``Intel(R) Xeon(R) Processor``; its kind where it has none."""
+    if CPUINFO.is_file():
+        found = re.search(r"^model name\s*: (.+)$", CPUINFO.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+        if found:
+            return " ".join(found[1].split())
+    return platform.processor() or platform.machine()
 
 
 def available_processors() -> int:

@@ -87,5 +87,8 @@ def test_check_takes_the_options_of_a_policy(capsys, monkeypatch) -> None:
 def test_what_is_far_from_every_name_is_answered_with_the_list(name: str, capsys, monkeypatch) -> None:
     code, words = fail(capsys, monkeypatch, "check", name)
     assert code == 2
+    assert words.startswith(f"Error: There is no part '{name}'; valid names are all, auto, balanced-softmax,")
+    code, words = fail(capsys, monkeypatch, "check", name, "--kind", "policy")
+    assert code == 2
     assert words.startswith(f"Error: There is no policy '{name}'; valid names are battery-weighted, cycp,")
     assert nearest(name, Experiment.model_fields) is None

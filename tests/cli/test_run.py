@@ -16,9 +16,10 @@ def run(out: Path, *more: str) -> str:
     return invoke(app, "run", *SMALL, *more, "--out", str(out))
 
 
-def test_a_run_leaves_its_five_files_and_nothing_else(tmp_path: Path) -> None:
+def test_a_run_leaves_its_six_files_and_nothing_else(tmp_path: Path) -> None:
     output = run(tmp_path / "run")
     assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "checksums.txt",
         "config.toml",
         "epochs.csv",
         "events.parquet",

@@ -38,7 +38,7 @@ from tests.trackers.points import (
 
 FILES = (
     *("config.toml", "epochs.csv", "events.parquet", "clients.parquet", "client_scores.parquet"),
-    *("model.safetensors", "summary.json"),
+    *("model.safetensors", "checksums.txt", "summary.json"),
 )
 SETTINGS = (
     *("clients=20", "epochs=16", "energy.p=0.5", "learning.mode=train", "learning.eval_every=2", "compute.workers=1"),

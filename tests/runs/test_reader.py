@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import tomli_w
 
@@ -134,3 +136,77 @@ def test_what_is_no_run_of_a_known_version_is_one_sentence(name: str, text: str,
         read[name](foreign)
     assert str(caught.value).startswith(f"{foreign / name} {words}")
     assert "\n" not in str(caught.value)
+
+
+WRONG_TOTALS = {
+    "f1": "good",
+    "mean_age_selected": [1],
+    "energy_total": 10**400,
+    "uploads": {"x": 1},
+    "unit_joules": "many",
+    "versions": "all",
+    "ages": 3,
+}
+
+
+@pytest.mark.parametrize("key", WRONG_TOTALS)
+def test_a_wrong_type_in_a_summary_is_one_sentence_wherever_it_is_read(key: str, foreign: Path, tmp_path: Path) -> None:
+    summary = json.loads((foreign / "summary.json").read_text())
+    (foreign / "summary.json").write_text(json.dumps(summary | {key: WRONG_TOTALS[key]}))
+    planned = PlannedRun({"seed": 0}, None, foreign)  # type: ignore[arg-type]
+    for read in (
+        lambda: invoke(app, "show", str(foreign)),
+        lambda: fallow.load(foreign),
+        lambda: fallow.load(foreign.parent),
+        lambda: write_report([foreign], tmp_path / "report"),
+        lambda: finished_rows([planned]),
+    ):
+        with pytest.raises(RunDirectoryError, match=key) as caught:
+            read()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "1" * 10_000, "\x00", '{"policy": "vaoi"'])
+def test_a_summary_that_is_no_json_is_one_sentence(text: str, foreign: Path) -> None:
+    (foreign / "summary.json").write_text(text)
+    with pytest.raises(RunDirectoryError, match=r"summary\.json (can't be read|has no 'policy')") as caught:
+        read_summary(foreign)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_setting_where_a_table_should_be_is_one_sentence(foreign: Path) -> None:
+    config = (foreign / "config.toml").read_text()
+    for text, words in (
+        ('output = 3\n"policy.name" = "x"\n', "no table"),
+        ('"policy.name" = "x"\n', "no table 'policy'"),
+    ):
+        begin = config.split("[")[0]
+        (foreign / "config.toml").write_text(text + begin)
+        with pytest.raises(RunDirectoryError, match=words):
+            read_settings(foreign)
+
+
+def test_a_cell_longer_than_csv_allows_is_one_sentence(foreign: Path) -> None:
+    table = foreign / "epochs.csv"
+    table.write_text(table.read_text() + "1" * 200_000 + "\n")
+    with pytest.raises(RunDirectoryError, match="field larger than field limit"):
+        read_epochs(foreign)
+
+
+def test_arrow_opens_tables_itself_and_reads_them_without_threads(foreign: Path, monkeypatch) -> None:
+    """A thread of Arrow's that lets go of a Python file while the interpreter ends aborts the process, now and then."""
+    sources = []
+
+    class Watched(pq.ParquetFile):
+        def __init__(self, source) -> None:
+            sources.append(type(source))
+            super().__init__(source)
+
+        def read(self, *, use_threads: bool = True):
+            assert not use_threads
+            return super().read(use_threads=False)
+
+    monkeypatch.setattr(pq, "ParquetFile", Watched)
+    run = fallow.load(foreign)
+    assert len(run.events) > len(run.clients) == 12
+    assert sources == [pa.OSFile, pa.OSFile]

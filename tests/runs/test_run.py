@@ -49,7 +49,7 @@ def test_a_run_without_events_has_none(tmp_path: Path) -> None:
         ("epochs.csv", b"\xff\xfe\x00", "can't be read: 'utf-8' codec"),
         ("epochs.csv", b"hello\n", "has no column 'epoch'"),
         ("events.parquet", None, "can't be read: No such file or directory."),
-        ("events.parquet", b"hello", "can't be read: Could not open Parquet"),
+        ("events.parquet", b"hello", "can't be read: Parquet file size is 5 bytes"),
         ("events.parquet", b"PAR1" + 40 * b"\xff" + b"\x20\x00\x00\x00PAR1", "can't be read: Could"),
     ],
 )

@@ -7,6 +7,7 @@ from fallow.experiment import Experiment
 from fallow.learning import learner as learner_module
 from fallow.paper import next_version_age
 from fallow.policies import POLICIES, AnyPolicy, needs_of
+from fallow.runs.origins import find_origin
 from fallow.runs.summary import Totals, summarise
 from fallow.simulation.engine import Engine
 from tests.simulation.test_learning_run import experiment
@@ -68,7 +69,7 @@ def test_a_run_without_ages_has_empty_cells_and_no_keeps() -> None:
     assert {record.mean_age_selected for record in records} == {record.mean_age_delivered for record in records}
     assert {record.mean_age_delivered for record in records} == {None}
     assert not any(kind in ("keep",) for record in records for kind, *_ in record.events)
-    summary = summarise(engine, totals)
+    summary = summarise(engine, totals, [find_origin(engine)])
     assert (summary["ages"], summary["mean_age_delivered"]) == ("none", None)
 
 

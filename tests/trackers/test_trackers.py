@@ -121,7 +121,7 @@ def test_trackers_change_no_byte_of_the_results() -> None:
     plain, tracked = ((Path(name) / "config.toml").read_text() for name in ("plain", "tracked"))
     where = tracked.index("trackers = ")
     assert plain == tracked[:where] + "trackers = []\n"
-    assert {path.name for path in Path("tracked").iterdir()} == {*FILES, "config.toml", "tensorboard"}
+    assert {path.name for path in Path("tracked").iterdir()} == {*FILES, "config.toml", "checksums.txt", "tensorboard"}
 
 
 @pytest.mark.usefixtures("diary")
@@ -228,7 +228,7 @@ def test_a_run_begun_before_a_setting_was_there_can_be_resumed_twice(tmp_path: P
     config = tmp_path / "cut" / "config.toml"
     config.write_text(config.read_text().replace("trackers = []\n", ""))
     arrays, notes = read_checkpoint(tmp_path / "cut" / "checkpoint.fallow")
-    notes["config"] = sha256(config.read_bytes()).hexdigest()
+    notes["run"]["config"] = sha256(config.read_bytes()).hexdigest()
     write_checkpoint(tmp_path / "cut" / "checkpoint.fallow", arrays, notes)
     with begin_or_resume(None, tmp_path / "cut") as run:
         run.write(islice(run.engine, 4))

@@ -1,10 +1,9 @@
 """What this machine is called."""
 
-import platform
 import re
 from pathlib import Path
 
-CPUINFO = Path("/proc/cpuinfo")
+from fallow.processors import name_processor
 
 
 def describe_machine(sysfs: Path) -> str:
@@ -16,11 +15,7 @@ def describe_machine(sysfs: Path) -> str:
     board = sysfs / "firmware" / "devicetree" / "base" / "model"
     if board.is_file():
         return board.read_text(encoding="utf-8", errors="replace").strip("\0 \n")
-    if CPUINFO.is_file():
-        found = re.search(r"^model name\s*: (.+)$", CPUINFO.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
-        if found:
-            return " ".join(found[1].split())
-    return platform.processor() or platform.machine()
+    return name_processor()
 
 
 def short_name(words: str) -> str:

@@ -45,6 +45,7 @@ COMMANDS: dict[str, Place] = {
     ),
     "report": Place("report", "report", "Write report.html, one file that works offline, and figures as PDF and PNG."),
     "show": Place("show", "show", "Print what a run came to."),
+    "verify": Place("verify", "verify", "Compare finished runs with the checksums that they wrote at their end."),
     "list": Place(
         "list",
         "list_names",

@@ -48,12 +48,19 @@ def run(
 def resume(
     directory: Annotated[Path, typer.Argument(help="Run directory of a run that was stopped.")],
     workers: Workers = None,
+    accept_changes: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Go on with other versions or input files than before; the summary says which epochs had which.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Go on with a run from its last checkpoint."""
     with words_aside(as_json):
         finished = is_finished(directory)
-        found = execute.resume(directory, workers=workers)
+        found = execute.resume(directory, workers=workers, accept_changes=accept_changes)
         if finished:
             console.print(f"The run in {directory} is finished already.", highlight=False, markup=False)
     if not finished or as_json:

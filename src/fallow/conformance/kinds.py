@@ -70,7 +70,7 @@ class Kind:
             return found
         check_methods(what, found, self.methods)
         if self.name == "policy" or is_dataclass(found):
-            return with_options(what, found, options, self.name)
+            return with_options(what, found, options)
         if self.choice is not None:
             raise ConfigError(
                 f"{what} must be a frozen dataclass, whose fields are its options: decorate it with "

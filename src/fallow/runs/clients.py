@@ -11,6 +11,7 @@ from fallow.learning.state import ClientScores
 from fallow.simulation.books import consumed
 from fallow.simulation.counters import EXTENDED_COUNTERS
 from fallow.simulation.world import World
+from fallow.storage.checksums import digest
 from fallow.storage.files import write_atomically
 
 Columns = dict[str, NDArray[Any]]
@@ -68,8 +69,8 @@ def _beyond_the_paper(world: World, used: Columns) -> Columns:
     }
 
 
-def write_clients(path: Path, columns: Columns) -> None:
-    """Writes the table of clients, in one step.
+def write_clients(path: Path, columns: Columns) -> str:
+    """Writes the table of clients, in one step, and returns its SHA-256.
 
     Args:
         path: The file, which is replaced if it is there.
@@ -82,4 +83,6 @@ def write_clients(path: Path, columns: Columns) -> None:
 
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table({name: as_column(values) for name, values in columns.items()}), buffer)
-    write_atomically(path, buffer.getvalue().to_pybytes())
+    content = buffer.getvalue().to_pybytes()
+    write_atomically(path, content)
+    return digest(content)

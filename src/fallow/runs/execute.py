@@ -84,13 +84,17 @@ def run_next(experiment: Experiment, folder: Path, *, workers: int | None = None
     return load_run(directory)
 
 
-def resume(directory: Path | str, *, workers: int | None = None, progress: bool = True) -> Run:
+def resume(
+    directory: Path | str, *, workers: int | None = None, progress: bool = True, accept_changes: bool = False
+) -> Run:
     """Goes on with a run that was stopped, and returns the run. A finished run is returned as it is.
 
     Args:
         directory: The run directory.
         workers: Threads, in place of compute.workers; changes no result.
         progress: Whether to show how far it is, on a terminal or in a notebook.
+        accept_changes: Whether to go on with other versions of Fallow, NumPy, PyArrow or PyTorch, or with other input
+            files, than before; the summary says which epochs were made with what.
 
     Raises:
         ConfigError: `directory` is no path, or `workers` no number of threads.
@@ -98,7 +102,7 @@ def resume(directory: Path | str, *, workers: int | None = None, progress: bool 
     """
     check_workers(workers)
     folder = as_folder(directory)
-    with begin_or_resume(None, folder, workers=workers) as open_run:
+    with begin_or_resume(None, folder, workers=workers, accept_changes=accept_changes) as open_run:
         if open_run is not None:
             _write(open_run, progress=progress)
     return load_run(folder)
@@ -106,7 +110,7 @@ def resume(directory: Path | str, *, workers: int | None = None, progress: bool 
 
 @contextmanager
 def begin_or_resume(
-    experiment: Experiment | None, directory: Path, *, workers: int | None = None
+    experiment: Experiment | None, directory: Path, *, workers: int | None = None, accept_changes: bool = False
 ) -> Iterator[OpenRun | None]:
     """Opens the directory of a run: begins the run there, or goes on with it. The directory is locked meanwhile.
 
@@ -114,6 +118,7 @@ def begin_or_resume(
         experiment: What to run; None is what the directory's config says, which must be there then.
         directory: Where to.
         workers: Threads, in place of compute.workers; changes no result.
+        accept_changes: Whether to go on with other versions or input files than before.
 
     Yields:
         The run, to write its epochs; None if it is finished already.
@@ -136,7 +141,7 @@ def begin_or_resume(
         if experiment is None or begun:
             experiment = as_begun(experiment, directory)
         engine = Engine(experiment, workers=workers)
-        with RunWriter(engine, directory, resume=begun, held=True) as open_run:
+        with RunWriter(engine, directory, resume=begun, held=True, accept_changes=accept_changes) as open_run:
             yield open_run
 
 

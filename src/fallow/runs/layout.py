@@ -1,8 +1,9 @@
 """A run directory from outside: the names of its files, and whether it is begun and finished.
 
-It holds config.toml, epochs.csv, devices.csv, events.parquet, clients.parquet, client_scores.parquet, model.safetensors
-and, written last, summary.json. One without summary.json is not a finished run. While a run goes on, checkpoint.fallow
-and rows/ hold its state, and events/ and client_scores/ what goes into those tables so far; all go when it is finished.
+It holds config.toml, epochs.csv, devices.csv, events.parquet, clients.parquet, client_scores.parquet,
+model.safetensors, checksums.txt and, written last, summary.json. One without summary.json is not a finished run. While
+a run goes on, checkpoint.fallow and rows/ hold its state, and events/ and client_scores/ what goes into those tables so
+far; all go when it is finished.
 Trackers write to folders of their own.
 """
 
@@ -14,13 +15,15 @@ from typing import Any
 from fallow.errors import ConfigError, RunDirectoryError
 from fallow.plugins.nested import flatten
 from fallow.plugins.values import check_values
+from fallow.storage.checksums import is_as_listed
 
 CONFIG, EPOCHS, EVENTS, SUMMARY = "config.toml", "epochs.csv", "events.parquet", "summary.json"
 CHECKPOINT, EVENT_PARTS, SCORE_PARTS = "checkpoint.fallow", "events", "client_scores"
 DEVICES = "devices.csv"
 CLIENTS, CLIENT_SCORES, MODEL = "clients.parquet", "client_scores.parquet", "model.safetensors"
 PART_FOLDERS, ROWS = (EVENT_PARTS, SCORE_PARTS), "rows"
-FILES = (SUMMARY, CHECKPOINT, DEVICES, EVENTS, CLIENTS, CLIENT_SCORES, MODEL, EPOCHS)
+CHECKSUMS = "checksums.txt"
+FILES = (SUMMARY, CHECKSUMS, CHECKPOINT, DEVICES, EVENTS, CLIENTS, CLIENT_SCORES, MODEL, EPOCHS)
 """What a run writes beside its config. The summary comes first, so that a run being removed does not look finished, and
 the epochs last, by which one that was removed in part is known."""
 
@@ -49,8 +52,14 @@ def as_folder(given: object, name: str = "directory") -> Path:
 
 
 def is_finished(directory: Path) -> bool:
-    """Returns whether a directory holds a finished run."""
-    return (directory / SUMMARY).exists()
+    """Returns whether a directory holds a finished run.
+
+    A run that ends removes its checkpoint last. Where one is still there, a summary counts only if every file is what
+    the checksums say: an empty or foreign one must not cost the checkpoint.
+    """
+    if not (directory / SUMMARY).exists():
+        return False
+    return not has_checkpoint(directory) or is_as_listed(directory / CHECKSUMS, (CONFIG, EPOCHS, SUMMARY))
 
 
 def is_begun(directory: Path) -> bool:

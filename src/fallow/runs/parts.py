@@ -1,10 +1,12 @@
 """Tables that grow with a run, kept in parts between its checkpoints and joined at its end."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from fallow.errors import RunDirectoryError
+from fallow.storage.checksums import AGAIN, digest_file
 from fallow.storage.files import PART
 
 if TYPE_CHECKING:
@@ -23,11 +25,15 @@ class PartWriter(Generic[Item]):
     Args:
         folder: Of the parts; it is made with the first.
         build: Returns the rows of some epochs, each given with what it adds.
+        settled: The SHA-256 of each part that is safe, by its name; those that follow are added.
     """
 
-    def __init__(self, folder: Path, build: "Callable[[Sequence[tuple[int, Item]]], pa.Table]") -> None:
+    def __init__(
+        self, folder: Path, build: "Callable[[Sequence[tuple[int, Item]]], pa.Table]", settled: dict[str, str]
+    ) -> None:
         self._folder = folder
         self._build = build
+        self._settled = settled
         self._file: pq.ParquetWriter | None = None
         self._held: list[tuple[int, Item]] = []
         self._held_rows = 0
@@ -54,6 +60,7 @@ class PartWriter(Generic[Item]):
         open_part = self._part.with_suffix(".open")
         with open_part.open("rb") as file:
             os.fsync(file.fileno())
+        self._settled[self._part.name] = digest_file(open_part)
         open_part.replace(self._part)
 
     def close(self) -> None:
@@ -77,43 +84,57 @@ class PartWriter(Generic[Item]):
         self._held, self._held_rows = [], 0
 
 
-def count_parts(folder: Path) -> int:
-    """Returns how many parts are settled.
+def check_parts(folder: Path, settled: Mapping[str, str]) -> None:
+    """Checks that the parts of a table are what was written.
 
     Args:
-        folder: Of the parts; it need not exist.
+        folder: Of the parts; it need not exist if there are none.
+        settled: The SHA-256 of each, by its name.
+
+    Raises:
+        RunDirectoryError: One is missing or damaged.
     """
-    return sum(1 for _ in folder.glob("*.parquet"))
+    for name, sha256 in settled.items():
+        path = folder / name
+        if path.parent != folder or not path.is_file():
+            raise RunDirectoryError(f"Parts of the table in {folder} are missing; {AGAIN}.")
+        if digest_file(path) != sha256:
+            raise RunDirectoryError(f"{path} is damaged: its checksum is wrong; {AGAIN}.")
 
 
-def cut_parts(folder: Path, epoch: int) -> None:
-    """Removes the parts that begin at an epoch or later, and those that were never settled.
+def cut_parts(folder: Path, settled: Mapping[str, str]) -> None:
+    """Removes the parts that were never settled, or after the checkpoint.
 
     Args:
         folder: Of the parts; it need not exist.
-        epoch: The next epoch of the run.
+        settled: Those of the checkpoint, by name.
     """
     for part in folder.glob("*"):
-        if part.suffix != ".parquet" or int(part.stem) >= epoch:
+        if part.name not in settled:
             part.unlink()
 
 
-def join_parts(folder: Path, path: Path, schema: "pa.Schema") -> None:
+def join_parts(folder: Path, path: Path, schema: "pa.Schema", settled: Mapping[str, str]) -> None:
     """Joins the parts of a table, in order, into one file.
 
     Args:
-        folder: Of the parts; without any, the file has no rows.
+        folder: Of the parts.
         path: The file to write.
         schema: Of the table.
+        settled: The SHA-256 of each part, by its name; without any, the file has no rows.
+
+    Raises:
+        RunDirectoryError: A part was changed after it was written.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    check_parts(folder, settled)
     whole = path.with_name(path.name + PART)
     with pq.ParquetWriter(whole, schema) as writer:
         held: list[pa.Table] = []
-        for part in sorted(folder.glob("*.parquet")):
-            with pq.ParquetFile(part) as file:
+        for name in sorted(settled):
+            with pq.ParquetFile(folder / name) as file:
                 for group in range(file.num_row_groups):
                     held.append(file.read_row_group(group))
                     # Groups of one size, so that the file does not tell where the checkpoints were.

@@ -24,6 +24,12 @@ COLUMNS = ("epoch", "harvested", "overflow", "stored", "energy_total", "starts",
 TOTALS = ("consumed_train", "consumed_tx", "consumed_probe", "overflow", "energy_total", "starts", "uploads")
 """Totals that every version of Fallow has written to summary.json."""
 
+TEXTS, TABLES = ("policy", "ages"), ("versions", "inputs", "made_with")
+"""Keys of summary.json that are texts, and those that are tables; others are numbers, truth values or null."""
+
+SECTIONS = ("policy", "energy", "battery", "cost", "data", "learning", "sgd", "aggregation", "compute", "output")
+"""Keys of config.toml that are tables, if they are there."""
+
 Column = NDArray[np.float64] | NDArray[np.int64]
 
 
@@ -41,7 +47,13 @@ def read_settings(directory: Path) -> dict[str, Any]:
         runs = sorted(path.parent for path in directory.glob(f"*/{CONFIG}"))
         reason = f"it holds {len(runs)}; give one, such as {runs[0]}" if runs else f"it has no {CONFIG}"
         raise RunDirectoryError(f"{directory} is no run directory: {reason}.")
-    return parse_settings(path, _read_text(path))
+    settings = parse_settings(path, _read_text(path))
+    for name in SECTIONS:
+        if not isinstance(settings.get(name, {}), dict):
+            raise RunDirectoryError(f"{path} has a '{name}' that is no table; it is not the config of a run.")
+    if "policy" not in settings:  # it had a key with a dot in it
+        raise RunDirectoryError(f"{path} has no table 'policy'; it is not the config of a run.")
+    return settings
 
 
 def read_summary(directory: Path) -> dict[str, Any]:
@@ -56,14 +68,20 @@ def read_summary(directory: Path) -> dict[str, Any]:
     path = directory / SUMMARY
     try:
         summary = json.loads(_read_text(path))
-    except ValueError as error:
-        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
+        why = " ".join(str(error).split()).rstrip(".")
+        raise RunDirectoryError(
+            f"{path} can't be read: {why}; `fallow verify {directory}` says what else is damaged."
+        ) from error
     required = (("policy", str), ("clients", int), ("epochs", int), *((name, int | float) for name in TOTALS))
     for key, kind in required:
         if not isinstance(summary, dict) or not isinstance(summary.get(key), kind):
             raise RunDirectoryError(
                 f"{path} has no '{key}'; it is not the summary of a run of a version that Fallow knows."
             )
+    for key, value in summary.items():
+        if not _is_expected(key, value):
+            raise RunDirectoryError(f"{path} has {key} = {str(value)[:40]!r}, which is not what a run writes there.")
     return dict(summary)
 
 
@@ -97,7 +115,10 @@ def read_typed_epochs(directory: Path) -> dict[str, Column]:
     text = _read_text(path)
     if not is_finished(directory):
         text = text[: text.rfind("\n") + 1]  # a kill can leave half a row
-    head, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    try:
+        head, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    except csv.Error as error:
+        raise unreadable(path, error) from error
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         raise RunDirectoryError(
@@ -176,6 +197,15 @@ def unreadable(path: Path, error: Exception) -> RunDirectoryError:
     """
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
     return RunDirectoryError(f"{path} can't be read: {words.rstrip('.')}.")
+
+
+def _is_expected(key: str, value: object) -> bool:
+    """Returns whether a key of summary.json has a value of its kind."""
+    if key in TEXTS:
+        return isinstance(value, str | None)
+    if key in TABLES:
+        return isinstance(value, dict if key != "made_with" else list)
+    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 
 def _read_text(path: Path) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fallow.errors import FallowError
 from fallow.runs.clients import client_columns
 from fallow.runs.event_table import events_table
+from fallow.runs.origins import find_origin
 from fallow.runs.reader import Column
 from fallow.runs.summary import Totals, summarise
 from fallow.simulation.engine import Engine
@@ -37,6 +38,7 @@ class RecordedRun:
         self._engine = engine
         self._totals = Totals()
         self._records: list[EpochRecord] = []
+        self._origin = find_origin(engine)
 
     def add(self, record: EpochRecord) -> None:
         """Keeps the next epoch.
@@ -47,7 +49,7 @@ class RecordedRun:
         self._records.append(record)
         self._totals.add(record)
         if len(self._records) == self._engine.experiment.epochs:
-            self.summary = summarise(self._engine, self._totals)
+            self.summary = summarise(self._engine, self._totals, (self._origin,))
 
     def epochs(self) -> dict[str, Column]:
         """Returns the columns that epochs.csv would have, each of shape (T,), int64 or float64."""

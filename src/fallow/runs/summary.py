@@ -1,14 +1,14 @@
 """The totals of a run."""
 
 import json
-import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from fallow.runs.fairness import jain_index, summarise_accuracy
+from fallow.runs.origins import Origin, describe_origins
 from fallow.simulation.counters import Counters
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord
@@ -53,12 +53,13 @@ class Totals:
             self.best_f1 = max(record.f1, self.best_f1 or 0.0)
 
 
-def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
+def summarise(engine: Engine, totals: Totals, origins: Sequence[Origin]) -> dict[str, Any]:
     """Returns the summary of a finished run. Nothing in it depends on the clock, so equal runs have equal bytes.
 
     Args:
         engine: The run, at its end.
         totals: Sums over its epochs.
+        origins: What its parts were made with.
     """
     experiment, world = engine.experiment, engine.world.state
     scores: dict[str, Any] = {}
@@ -72,7 +73,6 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
             **summarise_accuracy(engine.learner.evaluate_clients().accuracy),
         }
     counted = engine.ages != "none"
-    packages = ("fallow", "numpy", "pyarrow", *(("torch",) if engine.learner else ()))
     return {
         "policy": experiment.policy.name,
         "ages": engine.ages,
@@ -87,7 +87,7 @@ def summarise(engine: Engine, totals: Totals) -> dict[str, Any]:
         "mean_age_delivered": totals.mean_age_delivered / experiment.epochs if counted else None,
         "clients_never_delivered": int(np.count_nonzero(world.uploads == 0)),
         "jain_index_uploads": jain_index(world.uploads.astype(np.float64)),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        **describe_origins(origins, experiment.epochs),
     }
 
 

@@ -6,46 +6,42 @@ with RunWriter(engine, directory) as run:
 After a kill, the tables are cut back to the checkpoint.
 """
 
-import csv
-import hashlib
-import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save as tensors_to_bytes
 
-from fallow.errors import RunDirectoryError
+from fallow.errors import CheckpointError, RunDirectoryError, StateError
 from fallow.plugins.nested import flatten
 from fallow.runs.clients import client_columns, write_clients
 from fallow.runs.layout import (
     CHECKPOINT,
+    CHECKSUMS,
     CLIENTS,
     CONFIG,
-    DEVICES,
-    EPOCHS,
-    EVENT_PARTS,
     MODEL,
-    PART_FOLDERS,
     ROWS,
-    SCORE_PARTS,
     SUMMARY,
     check_place,
     has_checkpoint,
     is_finished,
 )
+from fallow.runs.notes import RunNotes
+from fallow.runs.origins import Origin, check_origin, continue_origins, find_origin
 from fallow.runs.ownership import check_free, check_links, clear, tidy
-from fallow.runs.parts import count_parts, cut_parts
 from fallow.runs.reader import read_typed_epochs, rows_of
 from fallow.runs.summary import Totals, summarise, to_json
-from fallow.runs.tables import Tables, join_tables
+from fallow.runs.tables import Tables
 from fallow.runs.tracking import TrackerGroup
 from fallow.simulation.engine import Engine
 from fallow.simulation.records import EpochRecord, columns
+from fallow.simulation.run_state import check_fits
 from fallow.state import pack, unpack
 from fallow.storage.checkpoints import CheckpointFile
+from fallow.storage.checksums import digest, write_list
 from fallow.storage.files import write_atomically
 from fallow.storage.locks import hold
 from fallow.trackers import Row, TrackedRun
@@ -60,16 +56,25 @@ class RunWriter:
         overwrite: Whether a run that is there may be replaced by a new one.
         resume: Whether to go on with the run that is there: from its checkpoint or, without one, from its beginning.
         held: Whether the caller holds the directory already, with ``storage.locks.hold``.
+        accept_changes: Whether to go on with other versions or input files than before.
     """
 
     def __init__(
-        self, engine: Engine, directory: Path, *, overwrite: bool = False, resume: bool = False, held: bool = False
+        self,
+        engine: Engine,
+        directory: Path,
+        *,
+        overwrite: bool = False,
+        resume: bool = False,
+        held: bool = False,
+        accept_changes: bool = False,
     ) -> None:
         self._engine = engine
         self._directory = directory
         self._overwrite = overwrite
         self._resume = resume
         self._held = held
+        self._accept_changes = accept_changes
 
     def __enter__(self) -> "OpenRun":
         """Begins the run or goes on with it, and returns it.
@@ -86,7 +91,7 @@ class RunWriter:
             if self._resume and is_finished(self._directory):
                 raise RunDirectoryError(f"The run in {self._directory} is finished already; nothing is left to do.")
             if self._resume and has_checkpoint(self._directory):
-                run.go_on()
+                run.go_on(accept_changes=self._accept_changes)
             else:
                 run.begin(overwrite=self._overwrite or self._resume, again=self._resume)
             self._stack = stack.pop_all()
@@ -111,8 +116,9 @@ class OpenRun:
         self.directory = directory
         self.totals = Totals()
         self.kept = 0
-        self._columns = columns(engine.classes, extended=engine.world.physics.extended)
-        self._device_columns = engine.device_books.columns if engine.device_books else ()
+        names = columns(engine.classes, extended=engine.world.physics.extended)
+        self._tables = Tables(directory, names, engine.device_books.columns if engine.device_books else ())
+        self._origins: tuple[Origin, ...] = (find_origin(engine),)
         self._config = engine.experiment.to_toml().encode()
         self._checkpoint_file = CheckpointFile(directory / CHECKPOINT, directory / ROWS)
         self._trackers = TrackerGroup(engine.experiment.output.trackers)
@@ -134,34 +140,45 @@ class OpenRun:
             check_links(directory)
         clear(directory, trackers=not again)
         write_atomically(directory / CONFIG, self._config)
-        with (directory / EPOCHS).open("x", newline="", encoding="utf-8") as file:
-            csv.DictWriter(file, self._columns).writeheader()
-        if self._device_columns:
-            with (directory / DEVICES).open("x", newline="", encoding="utf-8") as file:
-                csv.DictWriter(file, self._device_columns).writeheader()
+        self._tables.begin()
         self._begin_trackers([])
 
-    def go_on(self) -> None:
+    def go_on(self, *, accept_changes: bool = False) -> None:
         """Goes on from the checkpoint: engine, totals and tables are as they were when it was written.
 
+        Everything is checked before anything is changed.
+
+        Args:
+            accept_changes: Whether versions and input files may be others than before.
+
         Raises:
-            RunDirectoryError: The files do not fit the checkpoint.
+            RunDirectoryError: The files do not fit the checkpoint, or something else changed.
+            CheckpointError: The checkpoint, or what it builds on, is damaged.
         """
         check_links(self.directory)
-        arrays, notes = self._checkpoint_file.read()
+        arrays, packed = self._checkpoint_file.read()
+        try:
+            notes = unpack(RunNotes, {}, packed.get("run"))
+            state = self.engine.unpack(arrays, packed.get("state"))
+            check_fits(state, self.engine.state, self.engine.experiment.epochs)
+        except StateError as error:
+            raise CheckpointError(f"{self.directory / CHECKPOINT} does not fit this run: {error}") from error
         self._config = (self.directory / CONFIG).read_bytes()
-        if notes["config"] != hashlib.sha256(self._config).hexdigest():
+        if notes.config != digest(self._config):
             raise RunDirectoryError(
                 f"{self.directory / CONFIG} was changed after the checkpoint was made; put it back, or begin a new run."
             )
-        self.engine.restore(self.engine.unpack(arrays, notes["state"]))
+        self._tables.check(notes.tables, notes.parts)
+        self.engine.restore(state)
         self.kept = self.engine.epoch
-        self.totals = unpack(Totals, {}, notes["totals"])
-        self._cut_back({EPOCHS: notes["table_bytes"]} | notes.get("further_tables", {}))
-        for folder, name in ((EVENT_PARTS, "event_parts"), (SCORE_PARTS, "score_parts")):
-            parts = self.directory / folder
-            if count_parts(parts) != notes.get(name, count_parts(parts)):
-                raise RunDirectoryError(f"Parts of the table in {parts} are missing; the run must be started again.")
+        now = find_origin(self.engine)
+        if notes.origins and not accept_changes:
+            check_origin(self.directory, notes.origins[-1], now)
+        self._origins = continue_origins(notes.origins, now)
+        self.totals = notes.totals
+        for name in (SUMMARY, CHECKSUMS):  # of an end that was cut short, or not of this run
+            (self.directory / name).unlink(missing_ok=True)
+        self._tables.cut_back()
         tracked = self.engine.experiment.output.trackers
         self._begin_trackers(rows_of(read_typed_epochs(self.directory)) if tracked else [])
 
@@ -182,7 +199,7 @@ class OpenRun:
         """
         every, last = self.engine.experiment.output.checkpoint_every, self.engine.experiment.epochs
         with _own_errors(self.directory):
-            with Tables(self.directory, self._columns, self._device_columns) as tables:
+            with self._tables as tables:
                 for record in epochs:
                     tables.write(record)
                     self.totals.add(record)
@@ -190,7 +207,8 @@ class OpenRun:
                     stops = stop_asked()
                     if self.engine.epoch % every == 0 or self.engine.epoch == last or stops:
                         self._trackers.flush()
-                        self._checkpoint(tables.settle())
+                        tables.settle()
+                        self._checkpoint()
                     if stops:
                         break
             if self.engine.epoch < last:
@@ -203,44 +221,31 @@ class OpenRun:
         settings = flatten(tomllib.loads(self._config.decode()))
         self._trackers.begin(TrackedRun(self.directory, settings, past))
 
-    def _checkpoint(self, table_bytes: dict[str, int]) -> None:
+    def _checkpoint(self) -> None:
         arrays, state = pack(self.engine.state)
-        _, totals = pack(self.totals)
-        notes = {
-            "state": state,
-            "config": hashlib.sha256(self._config).hexdigest(),
-            "table_bytes": table_bytes[EPOCHS],
-            "event_parts": count_parts(self.directory / EVENT_PARTS),
-            "score_parts": count_parts(self.directory / SCORE_PARTS),
-            "totals": totals,
-        }
-        if DEVICES in table_bytes:
-            notes["further_tables"] = {DEVICES: table_bytes[DEVICES]}
-        self._checkpoint_file.write(arrays, notes)
+        config, tables = digest(self._config), self._tables
+        _, run = pack(RunNotes(config, tables.stamps, tables.settled, self._origins, self.totals))
+        self._checkpoint_file.write(arrays, {"state": state, "run": run})
         self.kept = self.engine.epoch
-
-    def _cut_back(self, table_bytes: Mapping[str, int]) -> None:
-        """Removes what was written after the checkpoint, so that no row is lost or doubled."""
-        for name, length in table_bytes.items():
-            table = self.directory / name
-            if not table.exists() or table.stat().st_size < length:
-                raise RunDirectoryError(f"{table} is shorter than the checkpoint says; the run must be started again.")
-            os.truncate(table, length)
-        for folder in PART_FOLDERS:
-            cut_parts(self.directory / folder, self.engine.epoch)
 
     def _finish(self) -> dict[str, Any]:
         engine, directory = self.engine, self.directory
         of_clients = engine.learner.evaluate_clients() if engine.learner else None
         every = engine.experiment.learning.client_eval_every
-        join_tables(directory, events=engine.experiment.output.events, scores=of_clients is not None and every > 0)
+        sums = {CONFIG: digest(self._config)}
+        sums |= self._tables.join(events=engine.experiment.output.events, scores=of_clients is not None and every > 0)
+        columns_of_clients = client_columns(engine.world, engine.epoch, of_clients, engine.experiment)
+        sums[CLIENTS] = write_clients(directory / CLIENTS, columns_of_clients)
         if engine.learner:
             network, weights = engine.learner.task.network, engine.learner.handed_out
-            write_atomically(directory / MODEL, tensors_to_bytes(network.named_arrays(weights)))
-        write_clients(directory / CLIENTS, client_columns(engine.world, engine.epoch, of_clients, engine.experiment))
-        summary = summarise(engine, self.totals)
+            model = tensors_to_bytes(network.named_arrays(weights))
+            write_atomically(directory / MODEL, model)
+            sums[MODEL] = digest(model)
+        summary = summarise(engine, self.totals, self._origins)
         self._trackers.end(summary)  # before the run is finished: if it is killed here, they hear it again
-        write_atomically(directory / SUMMARY, to_json(summary))
+        content = to_json(summary)
+        write_list(directory / CHECKSUMS, sums | {SUMMARY: digest(content)})
+        write_atomically(directory / SUMMARY, content)
         tidy(directory)
         return summary
 

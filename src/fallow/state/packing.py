@@ -49,9 +49,14 @@ def unpack(kind: type[State], arrays: Mapping[str, NDArray[Any]], notes: Notes, 
             for a state without such memories.
 
     Raises:
-        StateError: The state holds the memory of a policy or a rule, and `like` does not show its class.
+        StateError: The state holds the memory of a policy or a rule, and `like` does not show its class; or arrays and
+            notes are not of such a state.
     """
-    state: State = _unpack(kind, notes, arrays, like)
+    try:
+        state: State = _unpack(kind, notes, arrays, like)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        words = f"{type(error).__name__}: {error}".strip(": ")
+        raise StateError(f"What was kept is no {kind.__name__} of this version of Fallow ({words}).") from error
     return state
 
 
@@ -94,8 +99,10 @@ def _pack(hint: Any, value: Any, name: str, arrays: Arrays) -> Notes:
 def _unpack(hint: Any, notes: Notes, arrays: Mapping[str, NDArray[Any]], like: Any) -> Any:
     hint, origin = _without_none(hint, notes)
     if notes is None or _is_plain(hint):
+        _check_plain(hint, notes)
         return notes
     if origin is np.ndarray:
+        _check_type(hint, arrays[notes])
         return arrays[notes].copy()
     if hint is Any:
         if notes and like is None:
@@ -134,6 +141,25 @@ def _is_plain(hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType, list):
         return all(_is_plain(arm) for arm in get_args(hint))
     return hint in _PLAIN or get_origin(hint) is Literal
+
+
+def _check_plain(hint: Any, value: Any) -> None:
+    """Raises `TypeError` for a value of the notes that has another type than its field."""
+    if get_origin(hint) in (Union, UnionType):
+        kinds = {arm if arm in _PLAIN else get_origin(arm) for arm in get_args(hint)}
+    else:
+        kinds = {get_origin(hint) or hint}
+    if Literal in kinds or Any in kinds:
+        return
+    if type(value) not in kinds | ({int} if float in kinds else set()):
+        raise TypeError(f"a {type(value).__name__} stands where a field has the type {hint}")
+
+
+def _check_type(hint: Any, array: NDArray[Any]) -> None:
+    """Raises `TypeError` for an array of other numbers than its field has."""
+    (wanted,) = get_args(get_args(hint)[1]) or (Any,)
+    if isinstance(wanted, type) and not issubclass(array.dtype.type, wanted):
+        raise TypeError(f"an array of {array.dtype} stands where a field has the type {hint}")
 
 
 def _item_hints(hint: Any, length: int) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from safetensors.numpy import save as tensors_to_bytes
 
 from fallow.errors import CheckpointError
 from fallow.state import Arrays, is_row
+from fallow.storage.checksums import AGAIN, digest_file
 from fallow.storage.files import sync_folder, write_atomically
 
 FORMAT = 5
@@ -58,13 +59,15 @@ def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
     Raises:
         CheckpointError: The file is missing or damaged, or has another format.
     """
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise CheckpointError(f"The checkpoint {path} can't be read: it is no file.")
     try:
         content = path.read_bytes()
     except OSError as error:
         raise CheckpointError(f"The checkpoint {path} can't be read: {error.strerror or error}.") from error
     header = HEADER.match(content)
     if not header:
-        raise CheckpointError(f"{path} is damaged, or no checkpoint of Fallow's; the run must be started again.")
+        raise CheckpointError(f"{path} is damaged, or no checkpoint of Fallow's; {AGAIN}.")
     if int(header[1]) != FORMAT:
         raise CheckpointError(
             f"{path} has the checkpoint format {int(header[1])} and this version of Fallow reads format {FORMAT}; "
@@ -72,13 +75,21 @@ def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
         )
     payload = content[header.end() :]
     if hashlib.sha256(payload).hexdigest().encode() != header[2]:
-        raise CheckpointError(f"{path} is damaged: its checksum is wrong; the run must be started again.")
+        raise CheckpointError(f"{path} is damaged: its checksum is wrong; {AGAIN}.")
+    return _parse(path, payload)
+
+
+def _parse(path: Path, payload: bytes) -> tuple[Arrays, dict[str, Any]]:
+    """Returns the arrays and notes of a checkpoint whose checksum is right; it may still be somebody's own making."""
     try:
         arrays = tensors_from_bytes(payload)
-    except SafetensorError as error:
-        raise CheckpointError(f"{path} can't be read: {error}.") from error
-    length = int.from_bytes(payload[:8], "little")
-    notes = json.loads(json.loads(payload[8 : 8 + length])["__metadata__"]["notes"])
+        length = int.from_bytes(payload[:8], "little")
+        notes = json.loads(json.loads(payload[8 : 8 + length])["__metadata__"]["notes"])
+    except (SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{path} is no checkpoint of Fallow's: {words or type(error).__name__}.") from error
+    if not isinstance(notes, dict):
+        raise CheckpointError(f"{path} is no checkpoint of Fallow's: its notes are no table.")
     return arrays, notes
 
 
@@ -121,14 +132,17 @@ class CheckpointFile:
     def read(self) -> tuple[Arrays, dict[str, Any]]:
         """Returns the arrays and notes of the checkpoint, after a check of every checksum. Rows stay in their files.
 
+        A kill may have left rows that no checkpoint names; the next one that is written removes them.
+
         Raises:
             CheckpointError: A file is missing or damaged, or has another format.
         """
         arrays, notes = read_checkpoint(self._path)
-        named: dict[str, str] = notes.pop(NOTE)
+        named = notes.pop(NOTE, None)
+        if not isinstance(named, dict) or not all(_is_own_row(name) for name in named):
+            raise CheckpointError(f"{self._path} is no checkpoint of Fallow's: it does not say which rows it has.")
         rows = {name: self._read_row(name, digest) for name, digest in named.items()}
         self._named = named
-        self._remove_others()  # a kill may have left rows that no checkpoint names
         return arrays | rows, notes
 
     def _file(self, name: str) -> Path:
@@ -144,17 +158,20 @@ class CheckpointFile:
 
     def _read_row(self, name: str, digest: str) -> NDArray[Any]:
         path = self._file(name)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise CheckpointError(f"{path}, which the checkpoint needs, is no file; {AGAIN}.")
         try:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+            found = digest_file(path)
         except OSError as error:
             raise CheckpointError(
-                f"{path}, which the checkpoint needs, can't be read: {error.strerror or error}; the run must be "
-                "started again."
+                f"{path}, which the checkpoint needs, can't be read: {error.strerror or error}; {AGAIN}."
             ) from error
         if found != digest:
-            raise CheckpointError(f"{path} is damaged: its checksum is wrong; the run must be started again.")
-        row: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            raise CheckpointError(f"{path} is damaged: its checksum is wrong; {AGAIN}.")
+        try:
+            row: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError) as error:
+            raise CheckpointError(f"{path}, which the checkpoint needs, is no array; {AGAIN}.") from error
         return row
 
     def _remove_others(self) -> None:
@@ -163,3 +180,8 @@ class CheckpointFile:
         for path in self._folder.glob("*") if self._folder.is_dir() else ():
             if path not in kept:
                 path.unlink()
+
+
+def _is_own_row(name: str) -> bool:
+    """Returns whether a row's name stays within its folder."""
+    return is_row(name) and "/" not in name and "\\" not in name and "\0" not in name

@@ -47,8 +47,8 @@ def finished_rows(runs: Iterable[PlannedRun]) -> list[dict[str, Any]]:
     for run in runs:
         if is_finished(run.directory):
             summary = read_summary(run.directory)
-            summary.pop("versions", None)
-            rows.append(run.point | {key: value for key, value in summary.items() if key not in run.point})
+            totals = {key: value for key, value in summary.items() if not isinstance(value, dict | list)}
+            rows.append(run.point | {key: value for key, value in totals.items() if key not in run.point})
     return rows
 
 
