@@ -161,7 +161,9 @@ def test_a_node_tells_what_is_asked_and_nothing_else(name: str, tmp_path: Path) 
 
 def test_a_policy_that_needs_no_more_than_batteries_says_and_hears_what_it_always_did() -> None:
     query = Query("f" * 32, 3, "v", "features", ideal=False)
-    assert set(to_records(query).config_records[FIELDS]) == {"federation", "epoch", "version", "distance", "ideal"}
+    assert set(to_records(query).config_records[FIELDS]) == {
+        *("federation", "epoch", "version", "distance", "ideal", "wire")
+    }
     assert not set(to_records(Standing("me")).config_records[FIELDS]) & set(TOLD)
     assert asks_of(Needs(distance="features", data_size=True, participation=True, ideal=True)) == []
 
