@@ -31,7 +31,7 @@ class Mine:
             os.kill(os.getpid(), signal.SIGINT)  # as the kernel does when it is interrupted
         return state, view.battery >= view.train_cost
 
-experiment = fallow.Experiment(clients=10, epochs=6, policy=Mine())
+experiment = fallow.Experiment(clients=10, epochs=6, energy={"p": 0.5}, policy=Mine())
 """
 
 STOPPING = "Stopping at the end of this epoch; Ctrl-C again stops at once.\n"

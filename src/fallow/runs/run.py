@@ -55,8 +55,8 @@ class Run:
     Examples:
         >>> from fallow.experiment import Experiment
         >>> from fallow.runs.execute import run
-        >>> run(Experiment(epochs=3), progress=False)
-        Run(vaoi, 100 clients, 3 of 3 epochs, in memory)
+        >>> run(Experiment(epochs=30), progress=False)
+        Run(vaoi, 100 clients, 30 of 30 epochs, in memory)
     """
 
     def __init__(self, source: RunSource) -> None:
