@@ -86,7 +86,7 @@ class MoodyRule(Moody):
         (parts.Greedy(k=1), "more than its k = 1"),
         (parts.Masked(), "is a masked array"),
         (parts.Quitter(), r"'Quitter' failed in end: SystemExit: 0 \(tests/plugins/parts.py, line \d+\)"),
-        (Metered(lambda: 101.0), "reads is 101; it must be a number from 0 to 100"),
+        (Metered(lambda: 101.0), "level is 101, and its capacity is 100"),
         (Metered(lambda: float("nan")), "level is nan"),
         (Metered(lambda: 1, capacity=0), "capacity of the battery 'Metered' is 0; it must be a number from 1"),
     ],

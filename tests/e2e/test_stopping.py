@@ -49,12 +49,15 @@ SWEEP = ("sweep", "--out", "runs", "--workers", "2", "--grid", "seed=0,1", "--se
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch) -> Path:
+def place(tmp_path: Path, monkeypatch) -> Iterator[Path]:
     (tmp_path / "waits.py").write_text(POLICY)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    # What a shell starts in the background ignores Ctrl-C, and so would what it starts; a handler is not handed on.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield tmp_path
+    signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -65,12 +68,16 @@ def started(place: Path, *arguments: str, runs: int = 1) -> Iterator[subprocess.
     environment = os.environ | {"HERE": str(place)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment, text=True, start_new_session=True, **pipes) as process:
-        deadline = time.monotonic() + DEADLINE
-        while len(list(place.glob("inside-*"))) < runs:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        yield process
+        try:
+            deadline = time.monotonic() + DEADLINE
+            while len(list(place.glob("inside-*"))) < runs:
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            yield process
+        finally:
+            if process.poll() is None:  # a test that failed must not leave it waiting
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def end(place: Path, process: "subprocess.Popen[str]") -> str:

@@ -194,16 +194,13 @@ def test_layers_that_are_not_written_out_are_left_to_the_general_way() -> None:
 
 
 def test_threads_end_when_nobody_has_the_workers_any_more() -> None:
-    def threads() -> int:
-        return sum(thread.name.startswith("fallow-worker") for thread in threading.enumerate())
-
-    before = threads()
+    before = set(threading.enumerate())
     workers = Workers(small(), 2)
     workers.map(lambda _network, item: time.sleep(0.05) or item, range(4))
-    running = [thread for thread in threading.enumerate() if thread.name.startswith("fallow-worker")]
-    assert threads() == before + 2
+    own = [thread for thread in threading.enumerate() if thread not in before]
+    assert [thread.name.startswith("fallow-worker") for thread in own] == [True, True]
     del workers
     gc.collect()
-    for thread in running[-2:]:
+    for thread in own:
         thread.join(30)
-    assert threads() == before
+    assert not any(thread.is_alive() for thread in own)

@@ -1,15 +1,16 @@
 """Why nobody trains in a run: said before it begins, where the mean harvest tells, and after its end."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.energy.physics import Physics
+if TYPE_CHECKING:  # it takes pydantic and every energy model along
+    from fallow.energy.physics import Physics
 
 
-def foresee_no_training(physics: Physics, means: NDArray[np.float64] | None, epochs: int) -> str | None:
+def foresee_no_training(physics: "Physics", means: NDArray[np.float64] | None, epochs: int) -> str | None:
     """Returns a sentence on a run in which no client can expect the energy of a training; None where one can.
 
     Args:
@@ -18,6 +19,7 @@ def foresee_no_training(physics: Physics, means: NDArray[np.float64] | None, epo
         epochs: Of the run.
 
     Examples:
+        >>> from fallow.energy.physics import Physics
         >>> physics = Physics(30, np.array([25, 25]), np.array(0), np.array(20), np.array(1))
         >>> print(foresee_no_training(physics, np.array([0.01, 0.01]), epochs=30))
         Note: a training starts with 20 units in the battery and its upload takes 1, but the mean client will harvest \
@@ -52,6 +54,8 @@ harvested 8.7 in 30 epochs. It takes more epochs, more harvest or a cheaper trai
     """
     if summary.get("starts", 1) > 0:
         return None
+    from fallow.energy.physics import Physics  # only for those who ask why
+
     physics = Physics.of_settings(settings, probes=False, ideal=False)
     harvested = summary["harvested"] / summary["clients"]
     said = f"{_say_held(physics)}harvested {harvested:.3g} in {summary['epochs']:,} epochs"
@@ -62,19 +66,19 @@ harvested 8.7 in 30 epochs. It takes more epochs, more harvest or a cheaper trai
     return f"Nobody trained, although {said}: {_say_needed(physics)}, and {who}."
 
 
-def _needed(physics: Physics) -> NDArray[np.int32]:
+def _needed(physics: "Physics") -> NDArray[np.int32]:
     """Returns the level at which a client can start its first training, shape (N,), int32."""
     return physics.train_cost + physics.cutoff + physics.download_cost
 
 
-def _say_needed(physics: Physics) -> str:
+def _say_needed(physics: "Physics") -> str:
     return (
         f"a training starts with {_range(_needed(physics))} units in the battery and its upload takes "
         f"{_range(physics.transmit_cost)}"
     )
 
 
-def _say_held(physics: Physics) -> str:
+def _say_held(physics: "Physics") -> str:
     held = physics.initial.mean()
     return f"the mean client has {held:.3g} at first and " if held else "the mean client "
 

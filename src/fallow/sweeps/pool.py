@@ -171,15 +171,32 @@ def run_all(runs: list[PlannedRun], processes: int) -> Generator[RunProgress, No
                     idle.append((pipe, process))
                 yield progress
     except KeyboardInterrupt:
-        tell("Stopping when the epochs under way are done; Ctrl-C again stops at once.")
+        _end([*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())], asked=True)
         raise
     finally:
-        workers = [*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())]
+        _end([*idle, *((pipe, process) for pipe, (process, _, _) in busy.items())])
+
+
+def _end(workers: list[tuple[Connection, BaseProcess]], *, asked: bool = False) -> None:
+    """Lets workers end their epochs and write checkpoints, and waits for them; what interrupts that ends them at once.
+
+    Args:
+        workers: Each with its pipe; those that have ended are passed over.
+        asked: Whether somebody asked for it, who is told.
+    """
+    try:
+        if asked:
+            tell("Stopping when the epochs under way are done; Ctrl-C again stops at once.")
         for _, process in workers:
-            process.terminate()
-        for pipe, process in workers:  # which may have an epoch to end first, and a checkpoint to write
+            if process.is_alive():
+                process.terminate()
+        for pipe, process in workers:
             process.join()
             pipe.close()
+    except BaseException:
+        for _, process in workers:
+            process.kill()
+        raise
 
 
 def _start() -> tuple[Connection, BaseProcess]:

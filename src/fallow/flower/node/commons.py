@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.errors import CheckpointError
+from fallow.errors import CheckpointError, StateError
 from fallow.flower.node.memory import SEEN
 from fallow.flower.wire.arrays import Named
 from fallow.state import pack, unpack
@@ -102,7 +102,7 @@ class Commons:
     def _read(self) -> None:
         try:
             found = unpack(SeenTogether, *read_checkpoint(self.directory / SEEN))
-        except (CheckpointError, KeyError):  # not there, damaged when the power went, or an older version's
+        except (CheckpointError, StateError):  # not there, damaged when the power went, or an older version's
             return
         pairs = zip(found.features, found.losses.tolist(), strict=True)
         self._version = found.version

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fallow.errors import CheckpointError
+from fallow.errors import CheckpointError, StateError
 from fallow.flower.node.facts import Facts
 from fallow.flower.wire.arrays import MessageError, Named
 from fallow.flower.wire.messages import Order, Standing
@@ -228,7 +228,7 @@ def load_sight(directory: Path) -> Sight:
     """
     try:
         return unpack(Sight, *read_checkpoint(directory / SIGHT))
-    except (CheckpointError, KeyError):  # not there, damaged when the power went, or an older version's
+    except (CheckpointError, StateError):  # not there, damaged when the power went, or an older version's
         return Sight()
 
 
