@@ -48,6 +48,7 @@ A wrong input is one sentence and exit code 2. Ctrl-C stops a run with exit code
 | 2 | what you gave can't be used, or the machine can't do it (memory, disk, rights); the one sentence says why |
 | 70 | a bug in Fallow: a sentence with its place, and a line that says what to send |
 | 130 | stopped with Ctrl-C |
+| 143 | stopped with SIGTERM, as a shell shows it |
 
 `FALLOW_TRACEBACK=1` in the environment adds the traceback to any error, for the report of a bug or for your own code.
 """

@@ -10,10 +10,10 @@ from flwr.serverapp.strategy import Strategy
 
 from fallow.aggregation import All, Mifa, Update, aggregate
 from fallow.aggregation.buffered import Buffered
-from fallow.errors import ConfigError
+from fallow.errors import ConfigError, PluginError
 from fallow.flower import FallowStrategy
 from fallow.flower.experiment import Scorer, experiment_strategy
-from fallow.flower.server.federation import FederationDirectory, begin_federation
+from fallow.flower.server.federation import FederationDirectory, begin_federation, first_policy_memory
 from fallow.policies import POLICIES, needs_of
 from fallow.policies.vaoi import VAoI
 from tests.flower.federations import FIRST_NODE, Wire, federate, small, weights
@@ -148,3 +148,23 @@ def test_what_is_remembered_of_clients_outlives_new_clients_and_a_restart(tmp_pa
 def test_what_it_would_ignore_it_refuses() -> None:
     with pytest.raises(ConfigError, match="no train_config"):
         FallowStrategy(VAoI()).start(None, None, train_config=ConfigRecord({"lr": 0.1}))  # type: ignore[arg-type]
+
+
+class FailsAtFirst:
+    """A part of somebody's own, whose first step goes wrong."""
+
+    def init(self, *_: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    def select(self, *_: object) -> None:
+        raise NotImplementedError
+
+    def combine(self, *_: object) -> None:
+        raise NotImplementedError
+
+
+def test_a_memory_that_a_part_of_somebody_s_own_can_t_begin_is_a_sentence_with_its_place() -> None:
+    with pytest.raises(PluginError, match=r"rule 'FailsAtFirst' failed in init: .*test_strategy.py, line \d+"):
+        begin_federation({"w": np.zeros(3, dtype=np.float32)}, FailsAtFirst())  # type: ignore[arg-type]
+    with pytest.raises(PluginError, match=r"policy 'FailsAtFirst' failed in init: .*test_strategy.py, line \d+"):
+        first_policy_memory(FailsAtFirst(), 3)  # type: ignore[arg-type]

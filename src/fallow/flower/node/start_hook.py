@@ -66,7 +66,7 @@ def policy_hook(policy: AnyPolicy | None, order: Order) -> PolicyHook | None:
     """
     if not order.policy or not isinstance(policy, Starter):
         return None
-    return PolicyHook(policy.start, from_arrays(policy.init(1), from_bytes(order.memory)))
+    return PolicyHook(policy.start, from_arrays(call("The policy", "init", policy.init, 1), from_bytes(order.memory)))
 
 
 def why_not(train_cost: int, level: str, hook: PolicyHook | None, *, held: bool) -> str:

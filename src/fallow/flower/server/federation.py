@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fallow.aggregation import AnyAggregation, Resizing
+from fallow.aggregation.base import first_memory
 from fallow.errors import CheckpointError
 from fallow.flower.server.roster import Roster
 from fallow.flower.server.sent import SentModels
 from fallow.flower.wire.arrays import Named, flattened, named
 from fallow.flower.wire.messages import Standing
 from fallow.models.weights import Weights
+from fallow.plugins.calls import call
 from fallow.policies import AnyPolicy
 from fallow.simulation.participation import Participation
 from fallow.state import from_arrays, grown, pack, to_arrays, unpack
@@ -93,7 +95,7 @@ class Federation:
         if self.sizes == self.roster.sizes:
             return
         before, clients = self.age.size, len(self.roster.names)
-        fresh = policy.init(clients)
+        fresh = first_policy_memory(policy, clients)
         self.policy_state = grown(self.policy_state, before, fresh) if before else fresh
         self.aggregation_state = self._resized(aggregation)
         self.sizes = list(self.roster.sizes)
@@ -118,12 +120,25 @@ class Federation:
         if isinstance(aggregation, Resizing):
             return aggregation.resize(self.aggregation_state, np.array(self.roster.sizes, dtype=np.int64))
         old, new = (
-            to_arrays(aggregation.init(self.size, np.array(sizes, dtype=np.int64)))
+            to_arrays(first_memory(aggregation, self.size, np.array(sizes, dtype=np.int64)))
             for sizes in (self.sizes, self.roster.sizes)
         )
         gathered = to_arrays(self.aggregation_state)
         kept = {name: gathered[name] if np.array_equal(old[name], new[name]) else new[name] for name in gathered}
         return from_arrays(self.aggregation_state, kept)
+
+
+def first_policy_memory(policy: AnyPolicy, clients: int) -> Any:
+    """Returns a policy's first memory.
+
+    Args:
+        policy: The policy.
+        clients: How many there are.
+
+    Raises:
+        PluginError: A policy that is not Fallow's failed.
+    """
+    return call(f"The policy '{type(policy).__name__}'", "init", policy.init, clients)
 
 
 def begin_federation(model: Named, aggregation: AnyAggregation, average: float = 0.0) -> Federation:
@@ -136,7 +151,7 @@ def begin_federation(model: Named, aggregation: AnyAggregation, average: float =
     """
     size = sum(array.size for array in model.values())
     mean = flattened(model, model) if average else None
-    return Federation(model, None, aggregation.init(size, np.zeros(0, dtype=np.int64)), mean=mean)
+    return Federation(model, None, first_memory(aggregation, size, np.zeros(0, dtype=np.int64)), mean=mean)
 
 
 class FederationDirectory:
@@ -180,7 +195,7 @@ class FederationDirectory:
             )
         clients = len(notes["state"]["sizes"])
         like = begin_federation({}, self._aggregation)
-        like.policy_state = self._policy.init(clients) if clients else None
+        like.policy_state = first_policy_memory(self._policy, clients) if clients else None
         found = unpack(Federation, arrays, notes["state"], like=like)
         for client in range(clients):  # who was ordered in the round that was cut short may have begun with its model
             found.sent.order(client, found.epoch, found.weights)
