@@ -10,7 +10,14 @@ from fallow.cli import app
 from fallow.errors import FallowError
 from fallow.study.grid import HARVESTS
 from fallow.study.readings import plan as planning
-from fallow.study.readings.agreement import STATEMENTS, Combination, Standing, combine
+from fallow.study.readings.agreement import (
+    STATEMENTS,
+    Combination,
+    Standing,
+    combine,
+    odd_slightly_below,
+    saves_as_printed,
+)
 from fallow.study.readings.page import agreement_table, nearest
 from fallow.study.readings.plan import plan_readings
 from fallow.study.readings.run import readings_from, show_readings
@@ -120,6 +127,23 @@ def test_a_kept_table_is_drawn_without_a_run(tmp_path: Path, capsys, monkeypatch
     assert "holds neither runs.csv nor readings.csv" in words
     code, words = fail(capsys, monkeypatch, "paper", "--from", str(tmp_path / "kept"), "--out", str(tmp_path / "kept"))
     assert "choose another folder" in words
+
+
+def test_the_page_of_results_shows_the_table_that_is_kept() -> None:
+    root = Path(__file__).parents[2]
+    combinations = combine(load_spent(root / "results" / "paper" / TABLE))
+    shown = (root / "docs" / "results.md").read_text(encoding="utf-8").splitlines()
+    tables = [line for line in (*agreement_table(combinations), *nearest(combinations)) if line.startswith("|")]
+    assert len(combinations) == 576
+    assert set(tables) <= set(shown)
+    both = [one for one in combinations if saves_as_printed(one.at[0.1]) and odd_slightly_below(one.at[0.1])]
+    assert {(one.fedbacys, one.fedavg) for one in both} == {("across-epochs fixed", "fedavg")}
+    everyone = [one for one in combinations if one.fedavg == "fedavg"]
+    assert {(one.starts, round(one.at[1.0].saving, 2)) for one in everyone} == {(0, 0.86), (1, 0.9)}
+    assert max(one.at[0.01].saving for one in combinations) == pytest.approx(0.12, abs=0.005)
+    for statement in STATEMENTS[-2:]:
+        young = [one for one in combinations if statement.overall(one)]
+        assert {(one.fedavg, one.significance) for one in young} == {("random-k", 0.1)}
 
 
 def test_what_is_no_table_of_the_readings_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -24,16 +24,16 @@ def draw_readings(rows: Sequence[Spent], folder: Path) -> list[Path]:
     unlimited = [row for row in rows if row.starts == 0]
 
     def draw(plt: Any) -> Any:
-        figure, axes = plt.subplots(1, len(HARVESTS), figsize=(9.5, 3.8), sharey=True, squeeze=False)
+        figure, axes = plt.subplots(1, len(HARVESTS), figsize=(9.5, 3.9), sharey=True, squeeze=False)
         for axis, p in zip(axes[0], HARVESTS, strict=True):
             _panel(axis, [row for row in unlimited if row.p == p])
             axis.set_title(f"p$_{{bc}}$ = {p:g}", fontsize=10)
         axes[0][0].set_ylabel("energy, of FedAvg's")
         axes[0][0].set_ylim(0, 1.08)
-        figure.supxlabel("share of changes that are significant", fontsize=10, y=0.13)
+        axes[0][len(HARVESTS) // 2].set_xlabel("share of changes that are significant")
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower center", ncols=4, frameon=False, fontsize=7)
-        figure.tight_layout(rect=(0, 0.14, 1, 1))
+        figure.tight_layout(rect=(0, 0.16, 1, 1))
         return figure
 
     return save_figure(draw, folder / FIGURE)

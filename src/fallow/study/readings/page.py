@@ -40,7 +40,7 @@ def agreement_table(combinations: Sequence[Combination]) -> list[str]:
         combinations: Every combination of readings.
     """
     cells = [f"p_bc = {p:g}" for p in HARVESTS]
-    lines = [f"| the paper says | {' | '.join(cells)} | at all three |", f"|---|{'---|' * (len(cells) + 1)}"]
+    lines = [f"| the paper says | {' | '.join(cells)} | as a whole |", f"|---|{'---|' * (len(cells) + 1)}"]
     for statement in STATEMENTS:
         held = [[statement.at(one, p) for one in combinations] for p in HARVESTS]
         counts = ["–" if None in own else str(sum(map(bool, own))) for own in held]
