@@ -6,7 +6,7 @@ CORE := $(VENV)/.installed-core
 ALL := $(VENV)/.installed
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 TEST := $(BIN)/pytest -n auto
-ATTACK_SECONDS := 200
+ATTACK_SECONDS ?= 150
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -76,6 +76,7 @@ kill-test: install  ## 500 kills, each resumed, and every byte compared
 attack: install  ## ten minutes of hostile input: configs, run directories, plug-ins
 	$(BIN)/python -m tests.attack.configs --seconds $(ATTACK_SECONDS)
 	$(BIN)/python -m tests.attack.run_directories --seconds $(ATTACK_SECONDS)
+	$(BIN)/python -m tests.attack.hostile_entries --seconds $(ATTACK_SECONDS)
 	$(BIN)/python -m tests.attack.plugins --seconds $(ATTACK_SECONDS)
 
 docs: install  ## the documentation site, in site/
