@@ -28,10 +28,10 @@ def test_the_tests_install_the_rest_after_a_demo(tmp_path: Path) -> None:
     assert "-e '.[dev]'" in planned("test", tmp_path)
 
 
-def test_an_attack_is_of_three_kinds_in_ten_minutes(tmp_path: Path) -> None:
+def test_an_attack_is_of_four_kinds_in_ten_minutes(tmp_path: Path) -> None:
     lines = [line for line in planned("attack", tmp_path).splitlines() if "tests.attack." in line]
     assert [line.split("tests.attack.")[1] for line in lines] == [
-        f"{kind} --seconds 200" for kind in ("configs", "run_directories", "plugins")
+        f"{kind} --seconds 150" for kind in ("configs", "run_directories", "hostile_entries", "plugins")
     ]
 
 
