@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from peers.environments import ROOT, reason
+from peers.environments import FOLDER, ROOT, reason
 from peers.memory import MARK, Watch
 from peers.turns import Setup
 
-QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "RAY_USAGE_STATS_ENABLED": "0"}
-"""Nobody phones home."""
+QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_HOME": str(FOLDER / "flwr"), "RAY_USAGE_STATS_ENABLED": "0"}
+"""Nobody phones home, nor writes there."""
 
 PATIENCE_SECONDS = 900.0
 """The longest start and the longest round."""
@@ -82,7 +82,7 @@ class Player:
         self._there.close()
         with self.watch:
             self.versions = json.loads(self._hear())
-        self.start_seconds = time.perf_counter() - begin
+            self.start_seconds = time.perf_counter() - begin
         self._signal(signal.SIGSTOP)
 
     def round(self, number: int) -> float:

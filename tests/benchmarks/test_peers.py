@@ -79,7 +79,7 @@ def test_memory_counts_the_children_of_a_side_and_nobody_else() -> None:
 
 def test_an_environment_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     (tmp_path / "pfl").write_text("a file, no folder")
-    with pytest.raises(NoEnvironmentError, match="Unable to create directory"):
+    with pytest.raises(NoEnvironmentError, match="Not a directory"):
         Environment("pfl", ("pfl==0.6.0",)).python(tmp_path)
 
 
