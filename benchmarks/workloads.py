@@ -45,8 +45,9 @@ class Workload:
 
     def tensors(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The images, normalised, and their labels: what a loop of PyTorch is given."""
-        images, labels = self.data()
-        return (torch.from_numpy(images).float() / 255 - MEAN) / STD, torch.from_numpy(labels)
+        raw, labels = self.data()
+        images = torch.from_numpy(raw).float()
+        return images.div_(255).sub_(MEAN).div_(STD), torch.from_numpy(labels)  # in place: no peak of memory
 
     def network(self, precision: Precision = "fp32") -> Network:
         """The network with its first weights."""
