@@ -54,7 +54,7 @@ def setups(name: str, cohort: int, rounds: int) -> list[Setup]:
 def measure(workload: str, rounds: int, found: dict[str, Path]) -> bool:
     """Measures all sides on a workload, and returns whether all ended in the same weights."""
     load = WORKLOADS[workload]
-    print(f"\n{load.title}: batches of {-(-load.samples_each // load.steps)}, {load.steps} steps, {rounds} rounds")
+    print(f"\n{load.title}: batches of {-(-load.samples_each // load.steps)}, {load.steps} steps; rounds: {rounds}")
     players = [
         Player(SIDES[name][0], name, setup, workload, python, FOLDER / f"{workload}-{name}-{setup.processes}.log")
         for name, python in found.items()
