@@ -120,26 +120,35 @@ def train_stacked(
         sgd: The options of a step.
     """
     clients, start = len(trainings), torch.tensor(weights, device=network.device)
-    stacked = start.expand(clients, -1).clone()
+    steps = list(stacked_steps(trainings))
+    lanes = start.repeat(max(len(step.batch) for step in steps), 1)
+    stacked = lanes if all(len(step.counts) == clients for step in steps) else start.repeat(clients, 1)
     velocity: Tensor | None = None
-    sums = Sums.zeros(clients, len(trainings[0].batches()), network.feature_size, network.device)
+    sums = Sums.zeros(clients, len(steps), network.feature_size, network.device)
     shifts = [training.logit_offset for training in trainings if training.logit_offset is not None]
     offset = torch.tensor(np.stack(shifts), device=network.device) if shifts else None
+    active = clients
     with torch.no_grad():
-        for number, step in enumerate(stacked_steps(trainings)):
-            active = len(step.batch)
+        for number, step in enumerate(steps):
+            stacked[len(step.counts) : active] = lanes[len(step.counts) : active]  # those that have finished
+            active = len(step.counts)
+            owners = torch.from_numpy(step.owners).to(network.device)
+            if len(owners):
+                torch.index_select(lanes[:active], 0, owners, out=lanes[active : len(step.batch)])
             inputs, labels = samples.batch(step.batch)
             passes = _stack(network, *step.batch.shape).gradient(
-                stacked[:active],
+                lanes[: len(step.batch)],
                 inputs,
                 labels,
-                None if offset is None else offset[:active],
+                None if offset is None else torch.cat([offset[:active], offset[owners]]),
                 None if step.share is None else torch.tensor(step.share, device=network.device),
             )
+            passes = passes.of_clients(active, step.further)
             sums.add(number, passes, step.counts)
             velocity = None if velocity is None else velocity[:active]
-            velocity = sgd_step(sgd, stacked[:active], passes.gradient, velocity, start)
-    return results(trainings, stacked.cpu(), sums)
+            velocity = sgd_step(sgd, lanes[:active], passes.gradient, velocity, start)
+    stacked[:active] = lanes[:active]
+    return results(trainings, stacked[:clients].cpu(), sums)
 
 
 def _stack(network: Network, clients: int, batch: int) -> Stack:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fallow.learning.passes import Passes
+from fallow.learning.ragged import rounded_up, stack_width
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 
@@ -17,15 +18,29 @@ from fallow.learning.training import Training
 class StackedStep:
     """One step of the A first clients of a stack; the others have finished their pass.
 
+    Each client has a lane, in the order of the clients. Then come the second lanes of those whose batch needs them, the
+    third lanes, and so on; then perhaps lanes that only fill up the stack, and belong to the first client.
+
     Attributes:
-        batch: Indices into the training set, shape (A, batch), int64.
-        counts: How many samples of each client's batch count, the first ones, shape (A,), int64.
-        share: The share of each sample in its client's mean loss, shape (A, batch), float32; None if all are equal.
+        batch: Indices into the training set, shape (lanes, width), int64.
+        counts: How many samples of each client's batch count, shape (A,), int64.
+        share: The share of each sample in its client's mean loss, shape (lanes, width), float32; 0 for one that counts
+            for nothing. None if all are equal, and each client has one lane.
+        further: The clients that have a second lane, those that have a third one, …, each of int64.
     """
 
     batch: NDArray[np.int64]
     counts: NDArray[np.int64]
     share: NDArray[np.float32] | None
+    further: list[NDArray[np.int64]]
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The clients of the lanes after the first A, shape (lanes − A,), int64."""
+        owners = np.zeros(len(self.batch) - len(self.counts), dtype=np.int64)
+        owned = np.concatenate([owners[:0], *self.further])
+        owners[: len(owned)] = owned
+        return owners
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +104,8 @@ def are_alike(trainings: list[Training]) -> bool:
 def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     """Yields the steps of trainings that are done together.
 
-    A batch that is smaller than the largest is filled up with its own first sample, which counts for nothing: a sample
-    of another batch could hold numbers that are not finite before it is this client's turn to see them.
+    A lane with too few samples is filled up with its own first one, which counts for nothing: a sample of another batch
+    could hold numbers that are not finite before it is this client's turn to see them.
 
     Args:
         trainings: None has more steps than the one before it.
@@ -98,20 +113,30 @@ def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     if are_alike(trainings):
         order = np.stack([training.order for training in trainings])
         for first, last in trainings[0].cuts():
-            yield StackedStep(order[:, first:last], np.full(len(order), last - first), None)
+            yield StackedStep(order[:, first:last], np.full(len(order), last - first), None, [])
         return
     samples = np.array([len(training.order) for training in trainings])
     sizes = np.array([training.batch_size for training in trainings])
-    begins = np.arange(-(-samples[0] // sizes[0]))[:, None] * sizes  # of each client's batch, for each step
+    steps = -(-samples // sizes)
+    width = stack_width(steps, sizes)
+    lanes = -(-sizes // width)
+    rank, owner = np.nonzero(np.arange(lanes.max())[:, None] < lanes)
+    begins = np.arange(steps[0])[:, None] * sizes  # of each client's batch, for each step
     counts = np.clip(samples - begins, 0, sizes)
-    place = np.arange(sizes.max())
-    counted = place < counts[:, :, None]
-    inside = np.where(counts > 0, begins + np.cumsum(samples) - samples, 0)[:, :, None] + np.where(counted, place, 0)
-    batches = np.concatenate([training.order for training in trainings])[inside]
-    shares = (counted / np.maximum(counts, 1)[:, :, None]).astype(np.float32)
-    for batch, count, share in zip(batches, counts, shares, strict=True):
-        active, width = np.count_nonzero(count), count.max()
-        yield StackedStep(batch[:active, :width], count[:active], share[:active, :width])
+    inside = np.clip(counts[:, owner] - rank * width, 0, width)  # the samples of each lane
+    first = np.cumsum(samples) - samples + begins
+    order = np.concatenate([training.order for training in trainings])
+    for step, count in enumerate(counts):
+        used = np.flatnonzero(inside[step])
+        filled = np.append(used, np.zeros(rounded_up(np.array(len(used))) - len(used), dtype=np.int64))
+        lane_counts = inside[step, used]
+        place = np.arange(min(width, rounded_up(lane_counts.max())))
+        counted = np.zeros((len(filled), len(place)), dtype=bool)
+        counted[: len(used)] = place < lane_counts[:, None]
+        batch = order[(first[step, owner] + rank * width)[filled, None] + np.where(counted, place, 0)]
+        share = (counted / count[owner[filled], None]).astype(np.float32)
+        ranks = np.split(owner[used], np.searchsorted(rank[used], np.arange(1, lanes.max())))
+        yield StackedStep(batch, count[: len(ranks[0])], share, [own for own in ranks[1:] if len(own)])
 
 
 def results(trainings: list[Training], weights: Tensor, sums: Sums) -> list[Trained]:
