@@ -1,4 +1,4 @@
-"""How a cohort of clients with unequal data is cut into stacks, and their batches into lanes: the cut that costs least.
+"""How a cohort of clients with unequal data is cut into stacks, and their batches into lanes.
 
 A lane holds at most so many samples of one client's batch as the stack is wide; a large batch takes several lanes, each
 with a copy of the client's weights. So small and large clients share a stack with little to fill up.
@@ -7,118 +7,149 @@ with a copy of the client's weights. So small and large clients share a stack wi
 import numpy as np
 from numpy.typing import NDArray
 
-STEP_SAMPLES = 220
+STEP_SAMPLES = 270
 """What a step of a stack costs beyond its lanes, in samples: the time to call its operations."""
 
-LANE_SAMPLES = 4
+LANE_SAMPLES = 5
 """What a lane costs beyond its samples, in samples: the time to read its weights and to write its gradient."""
 
-LANES = 100
-"""About the most lanes of a stack; with more, threads wait for memory."""
+LANES = 150
+"""Most lanes of a stack, unless a single client needs them; with more, threads wait for memory."""
+
+LANE_DIGITS, WIDTH_DIGITS = 4, 3
+"""How the lanes of a stack and their width are rounded up; see ``rounded_up``."""
+
+TRIED = 3
+"""How many numbers of stacks for each worker are tried."""
+
+NEVER = 2**62
+"""More than anything costs."""
 
 Integers = NDArray[np.int64]
 
 
-def rounded_up(numbers: Integers) -> Integers:
-    """Returns the least number of at most four binary digits and zeros that is no smaller, of each positive number.
+def rounded_up(numbers: Integers, digits: int) -> Integers:
+    """Returns the least number that is no smaller, of so many binary digits and then zeros, for each positive number.
 
-    Stacks have such sizes, eight between a power of two and the next, because each new shape of a convolution costs
+    Stacks have such sizes, a few between a power of two and the next, because each new shape of a convolution costs
     more to prepare than to compute.
 
     Args:
         numbers: Any shape, int64.
+        digits: With 4, there are eight sizes between a power of two and the next.
 
     Examples:
-        >>> rounded_up(np.array([1, 15, 16, 17, 31, 33, 100])).tolist()
+        >>> rounded_up(np.array([1, 15, 16, 17, 31, 33, 100]), digits=4).tolist()
         [1, 15, 16, 18, 32, 36, 104]
     """
-    digits = np.frexp(numbers)[1].astype(np.int64)
-    step = np.left_shift(1, np.maximum(digits - 4, 0))
+    step = np.left_shift(1, np.maximum(np.frexp(numbers)[1].astype(np.int64) - digits, 0))
     return -(-numbers // step) * step
 
 
-def stack_width(steps: Integers, batch_sizes: Integers) -> int:
-    """Returns how many samples the lanes of a stack hold: the width for which its clients cost least.
+def stack_width(batch_sizes: Integers) -> int:
+    """Returns how many samples the lanes of a stack hold: the width for which a step of its clients costs least.
 
     Args:
-        steps: Of each client, shape (n,), int64.
         batch_sizes: Shape (n,), int64.
 
     Examples:
-        >>> stack_width(np.array([4, 4, 4]), np.array([7, 8, 23]))
+        >>> stack_width(np.array([7, 8, 23]))
         8
     """
     widths = _widths(batch_sizes)
-    return int(widths[_lane_costs(steps, batch_sizes, widths).sum(0).argmin()])
+    lanes = (-(-batch_sizes[:, None] // widths)).sum(0)
+    return int(widths[_lane_costs(rounded_up(lanes, LANE_DIGITS), widths).argmin()])
 
 
-def ragged_stacks(sizes: Integers, batch_sizes: Integers, parts: int) -> list[list[int]]:
+def ragged_stacks(sizes: Integers, batch_sizes: Integers, workers: int) -> list[list[int]]:
     """Returns a cohort cut into stacks.
 
-    The clients are sorted by batch size and cut into groups, each with lanes of one width, where the sum of what their
-    lanes and steps cost is least (dynamic programming over the places of the last cut). The clients of a group are
-    dealt to `parts` stacks with about as many lanes each, or to more of them if these have more than `LANES`.
+    The clients are sorted by batch size, then by steps, and cut into a stack for each worker, so that the costliest
+    costs as little as possible. A stack costs as many steps as its client with most of them, each `STEP_SAMPLES` and
+    its lanes, of the width that costs least. Two or three stacks for each worker are tried too; taken is what ends
+    first.
 
     Args:
         sizes: |D_i| of each training, shape (n,), int64.
         batch_sizes: Shape (n,), int64.
-        parts: The stacks of each group, so that so many workers have work.
+        workers: How many there are to think of; the result is right for any number.
 
     Returns:
         For each stack, indices into the cohort, those with more steps first; every index occurs once.
 
     Examples:
-        >>> ragged_stacks(np.array([4000, 20, 20, 3800, 16]), np.array([1000, 5, 5, 950, 4]), parts=1)
-        [[1, 2, 4], [0, 3]]
+        >>> ragged_stacks(np.array([400, 20, 20, 380, 16]), np.array([100, 5, 5, 95, 4]), workers=2)
+        [[4, 1, 2, 3], [0]]
     """
     steps = -(-sizes // batch_sizes)
-    order = np.argsort(batch_sizes, kind="stable")
-    stacks = []
-    for group in np.split(order, _cuts(steps[order], batch_sizes[order], parts)):
-        lanes = -(-batch_sizes[group] // stack_width(steps[group], batch_sizes[group]))
-        count = min(max(parts, -(-int(lanes.sum()) // LANES)), len(group))
-        for members in _dealt(lanes * steps[group], count):
-            part = group[members]
-            stacks.append(part[np.argsort(-steps[part], kind="stable")].tolist())
-    return stacks
+    order = np.lexsort((steps, batch_sizes))
+    cohort = _Sorted(steps[order], batch_sizes[order])
+    fewest = -(-len(cohort.ends(NEVER)) // workers)
+    ends: list[int] = []
+    soonest = NEVER
+    for each in range(fewest, fewest + TRIED):
+        if cohort.least(each * workers) >= soonest * workers:
+            break
+        tried = cohort.even_ends(each * workers)
+        if cohort.costliest(tried) * each < soonest:
+            ends, soonest = tried, cohort.costliest(tried) * each
+    stacks = np.split(order, ends[:-1])
+    return [stack[np.argsort(-steps[stack], kind="stable")].tolist() for stack in stacks]
 
 
-def _cuts(steps: Integers, batch_sizes: Integers, parts: int) -> Integers:
-    """Returns where the groups of clients sorted by batch size begin, without the first of them."""
-    _, places = np.unique(batch_sizes, return_index=True)  # only between clients that differ
-    places = np.append(places, len(batch_sizes))
-    longest = np.maximum.reduceat(steps, places[:-1])
-    costs = np.add.reduceat(_lane_costs(steps, batch_sizes, _widths(batch_sizes)), places[:-1])
-    until = np.vstack([np.zeros(costs.shape[1]), np.cumsum(costs, axis=0)])
-    cost, begin = np.zeros(len(places)), np.zeros(len(places), dtype=np.int64)
-    for end in range(1, len(places)):
-        most_steps = np.maximum.accumulate(longest[:end][::-1])[::-1]
-        total = cost[:end] + (until[end] - until[:end]).min(1) + parts * STEP_SAMPLES * most_steps
-        begin[end] = total.argmin()
-        cost[end] = total[begin[end]]
-    cuts: list[int] = []
-    end = len(places) - 1
-    while (end := int(begin[end])) > 0:
-        cuts.insert(0, int(places[end]))
-    return np.array(cuts, dtype=np.int64)
+class _Sorted:
+    """The clients of a cohort, sorted by batch size, and what stacks of neighbours cost, in samples."""
 
+    def __init__(self, steps: Integers, batch_sizes: Integers) -> None:
+        self.steps = steps
+        self.widths = _widths(batch_sizes)
+        self.lanes = -(-batch_sizes[:, None] // self.widths)
+        self.lanes_before = np.vstack([np.zeros_like(self.widths), np.cumsum(self.lanes, axis=0)])
+        self.alone = steps * _lane_costs(self.lanes, self.widths).min(1)
+        self._costs: dict[int, Integers] = {}
 
-def _dealt(costs: Integers, count: int) -> list[list[int]]:
-    """Returns the places of costs dealt to so many lists, the largest first, each to the list that has least."""
-    lists: list[list[int]] = [[] for _ in range(count)]
-    totals = [0] * count
-    for place in np.argsort(-costs, kind="stable").tolist():
-        least = totals.index(min(totals))
-        lists[least].append(place)
-        totals[least] += int(costs[place])
-    return lists
+    def costs(self, begin: int) -> Integers:
+        """Returns what a stack costs that begins with a client and has 1, 2, … clients, as many as it can have."""
+        if begin not in self._costs:
+            lanes = self.lanes_before[begin + 1 : begin + 1 + LANES] - self.lanes_before[begin]
+            step = np.where(lanes > LANES, NEVER, _lane_costs(lanes, self.widths)).min(1)
+            step = step[: np.count_nonzero(step < NEVER)]  # it only grows
+            longest = np.maximum.accumulate(self.steps[begin : begin + len(step)])
+            self._costs[begin] = longest * (STEP_SAMPLES + step)
+        return self._costs[begin]
+
+    def ends(self, limit: int) -> list[int]:
+        """Returns where stacks end that each take as many clients as they can for a limit no client is above."""
+        ends = [0]
+        while ends[-1] < len(self.steps):
+            ends.append(ends[-1] + int(np.searchsorted(self.costs(ends[-1]), limit, side="right")))
+        return ends[1:]
+
+    def even_ends(self, count: int) -> list[int]:
+        """Returns where at most so many stacks end whose costliest one costs least, to within 1/64."""
+        low = high = max(int((self.steps * STEP_SAMPLES + self.alone).max()), self.least(count) // count)
+        while len(self.ends(high)) > count:
+            low, high = high, 2 * high
+        while high - low > high // 64:
+            middle = (low + high) // 2
+            low, high = (low, middle) if len(self.ends(middle)) <= count else (middle, high)
+        return self.ends(high)
+
+    def least(self, count: int) -> int:
+        """Returns what so many stacks cost together at least."""
+        return int(self.alone.sum() + count * STEP_SAMPLES * self.steps.min())
+
+    def costliest(self, ends: list[int]) -> int:
+        """Returns what the costliest of stacks costs."""
+        return max(int(self.costs(begin)[end - begin - 1]) for begin, end in zip([0, *ends], ends, strict=False))
 
 
 def _widths(batch_sizes: Integers) -> Integers:
-    """Returns the widths to choose from, shape (W,), int64."""
-    return np.unique(rounded_up(np.arange(1, batch_sizes.max() + 1)))
+    """Returns the widths that lanes may have, shape (W,), int64: rounded ones, and that of the largest batch."""
+    rounded = np.unique(rounded_up(np.arange(1, batch_sizes.max() + 1), WIDTH_DIGITS))
+    return np.append(rounded[:-1], batch_sizes.max())
 
 
-def _lane_costs(steps: Integers, batch_sizes: Integers, widths: Integers) -> Integers:
-    """Returns what all steps of each client's lanes cost for each width, in samples, shape (n, W), int64."""
-    return steps[:, None] * -(-batch_sizes[:, None] // widths) * (LANE_SAMPLES + widths)
+def _lane_costs(lanes: Integers, widths: Integers) -> Integers:
+    """Returns what so many lanes of each width cost in a step, in samples, shape (…, W), int64."""
+    return lanes * (LANE_SAMPLES + widths)

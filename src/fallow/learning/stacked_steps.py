@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fallow.learning.passes import Passes
-from fallow.learning.ragged import rounded_up, stack_width
+from fallow.learning.ragged import LANE_DIGITS, WIDTH_DIGITS, rounded_up, stack_width
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 
@@ -115,28 +115,33 @@ def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
         for first, last in trainings[0].cuts():
             yield StackedStep(order[:, first:last], np.full(len(order), last - first), None, [])
         return
+    yield from _ragged_steps(trainings)
+
+
+def _ragged_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     samples = np.array([len(training.order) for training in trainings])
     sizes = np.array([training.batch_size for training in trainings])
-    steps = -(-samples // sizes)
-    width = stack_width(steps, sizes)
-    lanes = -(-sizes // width)
-    rank, owner = np.nonzero(np.arange(lanes.max())[:, None] < lanes)
-    begins = np.arange(steps[0])[:, None] * sizes  # of each client's batch, for each step
+    width = stack_width(sizes)
+    rank, owner = np.nonzero(np.arange(-(-sizes.max() // width))[:, None] < -(-sizes // width))
+    begins = np.arange(-(-samples[0] // sizes[0]))[:, None] * sizes  # of each client's batch, for each step
     counts = np.clip(samples - begins, 0, sizes)
-    inside = np.clip(counts[:, owner] - rank * width, 0, width)  # the samples of each lane
-    first = np.cumsum(samples) - samples + begins
+    lane_counts = np.clip(counts[:, owner] - rank * width, 0, width)
+    lane_begins = (begins + np.cumsum(samples) - samples)[:, owner] + rank * width
     order = np.concatenate([training.order for training in trainings])
-    for step, count in enumerate(counts):
-        used = np.flatnonzero(inside[step])
-        filled = np.append(used, np.zeros(rounded_up(np.array(len(used))) - len(used), dtype=np.int64))
-        lane_counts = inside[step, used]
-        place = np.arange(min(width, rounded_up(lane_counts.max())))
-        counted = np.zeros((len(filled), len(place)), dtype=bool)
-        counted[: len(used)] = place < lane_counts[:, None]
-        batch = order[(first[step, owner] + rank * width)[filled, None] + np.where(counted, place, 0)]
-        share = (counted / count[owner[filled], None]).astype(np.float32)
-        ranks = np.split(owner[used], np.searchsorted(rank[used], np.arange(1, lanes.max())))
-        yield StackedStep(batch, count[: len(ranks[0])], share, [own for own in ranks[1:] if len(own)])
+    used = np.zeros(0, dtype=np.int64)
+    further: list[NDArray[np.int64]] = []
+    for count, inside, begin in zip(counts, lane_counts, lane_begins, strict=True):
+        if len(used) != np.count_nonzero(inside):  # a lane is never used again, so as many are the same
+            used = np.flatnonzero(inside)
+            clients, *further = np.split(owner[used], np.searchsorted(rank[used], np.arange(1, rank[used[-1]] + 1)))
+            fill = np.zeros(rounded_up(np.array(len(used)), LANE_DIGITS) - len(used), dtype=np.int64)
+            lanes = np.append(used, fill)
+        place = np.arange(min(width, int(rounded_up(inside.max(), WIDTH_DIGITS))))
+        counted = place < inside[lanes, None]
+        counted[len(used) :] = False
+        batch = order[begin[lanes, None] + counted * place]
+        share = np.divide(counted, count[owner[lanes], None], dtype=np.float32)
+        yield StackedStep(batch, count[: len(clients)], share, further)
 
 
 def results(trainings: list[Training], weights: Tensor, sums: Sums) -> list[Trained]:
