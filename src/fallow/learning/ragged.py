@@ -7,7 +7,7 @@ with a copy of the client's weights. So small and large clients share a stack wi
 import numpy as np
 from numpy.typing import NDArray
 
-STEP_SAMPLES = 270
+STEP_SAMPLES = 300
 """What a step of a stack costs beyond its lanes, in samples: the time to call its operations."""
 
 LANE_SAMPLES = 5
@@ -127,7 +127,7 @@ class _Sorted:
 
     def even_ends(self, count: int) -> list[int]:
         """Returns where at most so many stacks end whose costliest one costs least, to within 1/64."""
-        low = high = max(int((self.steps * STEP_SAMPLES + self.alone).max()), self.least(count) // count)
+        low = high = max(int((self.steps * STEP_SAMPLES + self.alone).max()), int(self.alone.sum()) // count)
         while len(self.ends(high)) > count:
             low, high = high, 2 * high
         while high - low > high // 64:
@@ -136,8 +136,8 @@ class _Sorted:
         return self.ends(high)
 
     def least(self, count: int) -> int:
-        """Returns what so many stacks cost together at least."""
-        return int(self.alone.sum() + count * STEP_SAMPLES * self.steps.min())
+        """Returns what so many stacks cost together at least, if each has a client with most steps."""
+        return int(self.alone.sum() + count * STEP_SAMPLES * self.steps.max())
 
     def costliest(self, ends: list[int]) -> int:
         """Returns what the costliest of stacks costs."""
