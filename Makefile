@@ -58,6 +58,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/epoch.py
 
+bench-distances: install  ## what a client pays to compare models: by features and by parameters
+	$(BIN)/python benchmarks/distances.py
+
 bench-rules: install  ## each aggregation rule beside the mean of those received: time and memory
 	$(BIN)/python benchmarks/rules.py
 

@@ -133,6 +133,13 @@ def test_resnet_18_has_its_layers() -> None:
     assert {layer.num_groups for layer in module.modules() if isinstance(layer, nn.GroupNorm)} == {2}
 
 
+def test_a_resnet_with_one_value_in_a_group_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"model\.width = 0\.001 leaves one value in each of the 2 groups .* 8×8"):
+        ResNet18GN(width=0.001).build((3, 8, 8), 10)
+    ResNet18GN(width=0.001).build((3, 9, 8), 10)  # two values: 2 × 1 pixels of one channel
+    ResNet18GN(width=0.008).build((3, 8, 8), 10)  # two values: one pixel of two channels
+
+
 @pytest.mark.parametrize(
     ("shape", "model"),
     [

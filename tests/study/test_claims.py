@@ -6,18 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fallow.errors import FallowError
+from fallow.errors import ConfigError, FallowError
 from fallow.learning.network import build_network
 from fallow.models.paper_cnn import PaperCNN
 from fallow.study.figures import draw_figures
 from fallow.study.grid import ALPHAS, HARVESTS, POLICIES, RULES, build_grid, merged
 from fallow.study.intervals import holm, interval, t_test
-from fallow.study.kept import load_outcomes, write_outcomes
+from fallow.study.kept import load_outcomes, load_varied, write_outcomes, write_varied
 from fallow.study.outcomes import Outcomes, Results, gather, outcome_of, seeds_of
 from fallow.study.page import claims_page
-from fallow.study.paper import FEATURES, PARAMETERS, paper_from, plan_paper
+from fallow.study.paper import FEATURES, PARAMETERS, paper_from, plan_paper, plan_sensitivity
 from fallow.study.results import Series
-from fallow.study.sensitivity import VARIANTS, plan_variants
+from fallow.study.sensitivity import HARVESTS as SENSITIVE
+from fallow.study.sensitivity import VARIANTS, Varied, variants_page
 from fallow.study.verdicts import Claim, judge
 
 
@@ -189,7 +190,7 @@ def test_one_cell_is_enough_to_refute_and_only_all_can_confirm() -> None:
 def test_the_page_names_every_claim_under_every_rule_and_warns_of_a_small_scale() -> None:
     both = {"paper": outcomes(), "recommended": outcomes(seeds=2, vaoi={"f1": 0.6})}
     judged = judge({rule: own.runs for rule, own in both.items()}, 10, 845_738)
-    page = claims_page(judged, both, "smoke", [(VARIANTS[0], ["a", "b", "c"])])
+    page = claims_page(judged, both, "smoke")
     assert all(page.count(claim.text) >= 2 for claim in judged.claims["paper"])
     assert "| with the paper's aggregation | with the recommended rule |" in page
     assert "108 with the paper's aggregation and 72 with the recommended rule" in page
@@ -199,7 +200,7 @@ def test_the_page_names_every_claim_under_every_rule_and_warns_of_a_small_scale(
     assert "α = 10, p_bc = 1: 3 × 10" in page
     assert "not the paper's" in page
     assert "845,738" in page
-    assert "| age reset when aggregated (reading 7) | vaoi | a | b | c |" in page
+    assert "Under other readings" not in page
     assert "not the paper's" not in claims_page(judged, both, "full")
 
 
@@ -237,11 +238,11 @@ def test_the_papers_model_has_as_many_numbers_as_the_page_says() -> None:
 
 def test_a_rule_changes_how_updates_are_combined_and_not_who_trains(tmp_path: Path) -> None:
     plans = plan_paper("smoke", 1, tmp_path, rules=list(RULES), alphas=[0.1], harvests=[0.01])
-    assert len(plans.grid) == 8
-    ours = plans.grid[4].experiment
+    assert len(plans.runs) == 8
+    ours = plans.runs[4].experiment
     assert (ours.policy.name, ours.aggregation.name, ours.objective.name) == ("vaoi", "fedopt", "balanced-softmax")
     assert ours.learning.average == 0.95
-    assert plans.grid[0].experiment.aggregation.name == "received"
+    assert plans.runs[0].experiment.aggregation.name == "received"
 
 
 def test_figures_are_drawn_and_equal_results_give_equal_bytes(tmp_path: Path) -> None:
@@ -269,6 +270,47 @@ def test_merged_leaves_its_arguments_alone() -> None:
 
 
 def test_every_variant_is_an_experiment_of_its_own(tmp_path: Path) -> None:
-    planned = plan_variants(build_grid("smoke", 1)[0], 1, tmp_path)
-    tomls = {run.experiment.to_toml() for _, runs in planned for run in runs}
-    assert len(tomls) == len(VARIANTS)
+    planned = plan_sensitivity("half", 2, tmp_path)
+    compared = 3  # VAoI, FedAvg, FedBacys
+    assert len(planned.runs) == (compared + len(VARIANTS)) * len(SENSITIVE) * 2
+    assert len({run.experiment.to_toml() for run in planned.runs}) == len(planned.runs)
+    assert len({run.directory for run in planned.runs}) == len(planned.runs)
+    assert all("\nalpha = 0.1\n" in run.experiment.to_toml() for run in planned.runs)
+    grid = plan_paper("half", 2, tmp_path)
+    shared = {run.directory: run.experiment.to_toml() for run in grid.runs}
+    taken = [run for run in planned.runs if run.directory in shared]
+    assert len(taken) == compared * len(SENSITIVE) * 2  # run once, for both
+    assert all(shared[run.directory] == run.experiment.to_toml() for run in taken)
+
+
+def test_the_smoke_scale_has_every_variant_too(tmp_path: Path) -> None:
+    ks = {
+        run.directory.parent.name: run.experiment.given["policy"] for run in plan_sensitivity("smoke", 1, tmp_path).runs
+    }
+    assert (ks["vaoi-k-5"]["k"], ks["vaoi-k-50"]["k"]) == (5, 20)  # of 20 clients
+
+
+def test_variants_are_for_two_harvests(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--sensitivity is for p_bc 0\.1 and 0\.01, not 1\."):
+        plan_sensitivity("smoke", 1, tmp_path, harvests=[1.0])
+
+
+def test_a_variant_is_compared_with_its_policy_over_common_seeds(tmp_path: Path) -> None:
+    cell = (0.1, 0.01)
+    own = outcomes(vaoi={"f1": 0.6, "energy": 90.0})
+    varied: Varied = {
+        ("vaoi-logits", 0.01, 0): outcome_of(series(f1=0.7, energy=100.0, age=1.0)),
+        ("vaoi-logits", 0.01, 7): outcome_of(series()),  # no run without the change has this seed
+        ("oldest", 0.01, 0): outcome_of(series(f1=0.5, energy=100.0)),
+    }
+    assert own.runs[cell, "vaoi", 0].late_f1 == pytest.approx(0.6)
+    lines = variants_page(varied, own.runs)
+    logits = "logits as the feature (reading 10)"
+    assert f"| {logits} | VAoI | 1 | 0.700 | +0.1 (one seed) | +10 (one seed) | -1 (one seed) |" in lines
+    assert f"| {logits} | every change significant, no probe | 1 | 0.700 | +0.2 (one seed) | +0 (one seed) |" in (
+        line.rpartition(" -1")[0] for line in lines
+    )
+    assert not any("p_bc = 0.1:" in line for line in lines)
+    write_varied(varied, tmp_path)
+    assert variants_page(load_varied(tmp_path), own.runs) == lines
+    assert variants_page({}, own.runs) == []

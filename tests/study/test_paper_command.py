@@ -29,7 +29,7 @@ def test_what_finished_is_shown_though_a_run_failed(tmp_path: Path, monkeypatch)
         return SweepResult(len(runs), len(runs), [], failures, tmp_path / "table.csv", 1.0)
 
     monkeypatch.setattr("fallow.study.paper.execute", execute)
-    result = CliRunner().invoke(app, ["paper", "--scale=smoke", "--seeds=1", "--sensitivity", "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, ["paper", "--scale=smoke", "--seeds=1", "--out", str(tmp_path)])
     assert result.exit_code == 1, result.output
     assert "Finished runs: 1 with" in (tmp_path / "claims.md").read_text()
     assert len(list((tmp_path / "figures" / "paper").iterdir())) == 6
@@ -55,3 +55,9 @@ def test_a_study_without_learning_is_refused_before_anything_runs(tmp_path: Path
     assert code == 2
     assert "leaves nothing to compare" in words
     assert list(tmp_path.iterdir()) == []
+
+
+def test_variants_have_a_rule_and_an_alpha_of_their_own(tmp_path: Path, capsys, monkeypatch) -> None:
+    code, words = fail(capsys, monkeypatch, "paper", "--sensitivity", "--alpha=1", "--out", str(tmp_path))
+    assert code == 2
+    assert "leave out --rule and --alpha" in words

@@ -261,8 +261,9 @@ def test_the_end_of_a_sweep_waits_until_every_finished_run_is_seen(tmp_path: Pat
     assert answers == []
 
 
-def test_the_reason_of_an_error_is_one_line() -> None:
-    assert reason(ValueError("Invalid address\nformat: x")) == "Invalid address format: x"
+def test_the_reason_of_an_error_is_one_line_that_ends() -> None:
+    assert reason(ValueError("Invalid address\nformat: x")) == "Invalid address format: x."
     traceback = 'ray::serve() (pid=1)\n  File "a.py", line 3, in f\nModuleNotFoundError: No module'
-    assert reason(RuntimeError(traceback)) == "ModuleNotFoundError: No module"
-    assert reason(ConnectionError()) == "ConnectionError"
+    assert reason(RuntimeError(traceback)) == "ModuleNotFoundError: No module."
+    assert reason(ConnectionError()) == "ConnectionError."
+    assert reason(ValueError("It is gone.")) == "It is gone."

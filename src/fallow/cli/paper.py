@@ -13,9 +13,11 @@ from fallow.errors import ConfigError
 from fallow.experiment.settings import override
 from fallow.study import kept as tables
 from fallow.study.grid import ALPHAS, HARVESTS, RULES, SCALES, Scale
-from fallow.study.paper import Shown, paper_from, plan_paper, run_paper
+from fallow.study.paper import Shown, paper_from, plan_paper, plan_sensitivity, run_paper
 from fallow.study.readings.run import readings_from
 from fallow.study.readings.spent import TABLE as READINGS_TABLE
+from fallow.study.sensitivity import ALPHA
+from fallow.study.sensitivity import HARVESTS as SENSITIVE
 from fallow.sweeps.progress import OnScreen
 
 Value = TypeVar("Value", str, float)
@@ -35,7 +37,8 @@ def paper(
         typer.Option(help=f"How updates are combined: {', '.join(RULES)}; may be repeated.", show_default="paper"),
     ] = None,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Also rerun one cell under other readings of the paper.")
+        bool,
+        typer.Option("--sensitivity", help="Instead: one change at a time to our readings, α = 0.1, p_bc = 0.1, 0.01."),
     ] = False,
     readings: Annotated[
         bool, typer.Option("--readings", help="Instead: energy and age under every reading, without learning.")
@@ -58,16 +61,21 @@ def paper(
     if readings:
         carry_out_readings(seeds, settings, out, workers, dry_run=dry_run, as_json=as_json)
         return
-    planned = plan_paper(
-        _checked(scale),
-        seeds,
-        out,
-        settings,
-        rules=_known("--rule", rule, list(RULES)) or ["paper"],
-        alphas=_known("--alpha", alpha, ALPHAS) or ALPHAS,
-        harvests=_known("--p", p, HARVESTS) or HARVESTS,
-        sensitivity=sensitivity,
-    )
+    harvests = _known("--p", p, HARVESTS)
+    if sensitivity:
+        if rule or alpha:
+            raise ConfigError(f"--sensitivity is for the paper's rule and α = {ALPHA:g}; leave out --rule and --alpha.")
+        planned = plan_sensitivity(_checked(scale), seeds, out, settings, harvests=harvests or SENSITIVE)
+    else:
+        planned = plan_paper(
+            _checked(scale),
+            seeds,
+            out,
+            settings,
+            rules=_known("--rule", rule, list(RULES)) or ["paper"],
+            alphas=_known("--alpha", alpha, ALPHAS) or ALPHAS,
+            harvests=harvests or HARVESTS,
+        )
     if dry_run:
         show_forecast(planned.runs, workers, as_json=as_json)
         return

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from fallow.errors import ConfigError
 from fallow.models.base import Shape
 from fallow.models.layers import image_shape, scaled
 
@@ -40,9 +41,14 @@ class ResNet18GN:
             classes: How many classes there are.
 
         Raises:
-            ConfigError: The inputs are no images, or too small.
+            ConfigError: The inputs are no images, or too small, or a group has one value in the last stage.
         """
-        channels, _, _ = image_shape("resnet18-gn", input_shape, least=8)
+        channels, height, width = image_shape("resnet18-gn", input_shape, least=8)
+        if scaled(512, self.width, self.groups) // self.groups * -(-height // 8) * -(-width // 8) == 1:
+            raise ConfigError(
+                f"model.width = {self.width:g} leaves one value in each of the {self.groups} groups of the last stage, "
+                f"for images of {height}×{width}, and one value normalised is always 0; use a larger width."
+            )
         from torch import nn
 
         from fallow.models.residual import BasicBlock

@@ -1,4 +1,4 @@
-"""The two small tables that are kept of the paper's study: a row for each run, and the curves over epochs."""
+"""The small tables that are kept of the paper's study: a row for each run, the curves over epochs, and the variants."""
 
 import csv
 import io
@@ -13,19 +13,20 @@ import numpy as np
 from fallow.errors import FallowError
 from fallow.storage.files import write_atomically
 from fallow.study.outcomes import Band, Cell, Outcome, Outcomes
+from fallow.study.sensitivity import Varied
 
-RUNS, BANDS = "runs.csv", "bands.csv"
+RUNS, BANDS, VARIED = "runs.csv", "bands.csv", "sensitivity.csv"
+NUMBERS = [one.name for one in fields(Outcome)]
 
 
 def write_outcomes(outcomes: Mapping[str, Outcomes], folder: Path) -> None:
-    """Writes both tables.
+    """Writes the tables of the runs and of the curves.
 
     Args:
         outcomes: By rule.
         folder: Where they go.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = [one.name for one in fields(Outcome)]
     runs = [
         [rule, *cell, policy, seed, *(f"{value:.10g}" for value in _values(one))]
         for rule, own in outcomes.items()
@@ -37,7 +38,7 @@ def write_outcomes(outcomes: Mapping[str, Outcomes], folder: Path) -> None:
         for (cell, policy, what), band in sorted(own.curves.items())
         for point in zip(band.epochs, band.mean, band.low, band.high, strict=True)
     ]
-    _write(folder / RUNS, ["rule", "alpha", "p", "policy", "seed", *numbers], runs)
+    _write(folder / RUNS, ["rule", "alpha", "p", "policy", "seed", *NUMBERS], runs)
     _write(folder / BANDS, ["rule", "alpha", "p", "policy", "curve", "seeds", "epoch", "mean", "low", "high"], bands)
 
 
@@ -45,16 +46,15 @@ def load_outcomes(folder: Path) -> dict[str, Outcomes]:
     """Returns what runs came to, by rule, from the tables that `write_outcomes` wrote.
 
     Args:
-        folder: It holds both tables.
+        folder: It holds runs.csv and bands.csv.
 
     Raises:
         FallowError: One can't be read, or is no such table.
     """
     found: dict[str, Outcomes] = defaultdict(Outcomes)
     for row in _rows(folder / RUNS):
-        values = [float(row[one.name]) for one in fields(Outcome)]
         cell = (float(row["alpha"]), float(row["p"]))
-        found[row["rule"]].runs[cell, row["policy"], int(row["seed"])] = Outcome(int(values[0]), *values[1:])
+        found[row["rule"]].runs[cell, row["policy"], int(row["seed"])] = _outcome(row)
     points: dict[tuple[str, Cell, str, str, int], list[list[float]]] = defaultdict(list)
     for row in _rows(folder / BANDS):
         cell = (float(row["alpha"]), float(row["p"]))
@@ -64,6 +64,37 @@ def load_outcomes(folder: Path) -> dict[str, Outcomes]:
         epochs, mean, low, high = np.array(own).T
         found[rule].curves[cell, policy, what] = Band(epochs.astype(np.int64), mean, low, high, seeds)
     return dict(found)
+
+
+def write_varied(varied: Varied, folder: Path) -> None:
+    """Writes the table of the variants, if there are any.
+
+    Args:
+        varied: What their runs came to.
+        folder: Where it goes.
+    """
+    if varied:
+        rows = [[*key, *(f"{value:.10g}" for value in _values(one))] for key, one in sorted(varied.items())]
+        _write(folder / VARIED, ["variant", "p", "seed", *NUMBERS], rows)
+
+
+def load_varied(folder: Path) -> Varied:
+    """Returns what the variants' runs came to, from the table that `write_varied` wrote; nothing if there is none.
+
+    Args:
+        folder: It may hold sensitivity.csv.
+
+    Raises:
+        FallowError: It can't be read.
+    """
+    if not (folder / VARIED).exists():
+        return {}
+    return {(row["variant"], float(row["p"]), int(row["seed"])): _outcome(row) for row in _rows(folder / VARIED)}
+
+
+def _outcome(row: Mapping[str, str]) -> Outcome:
+    values = [float(row[name]) for name in NUMBERS]
+    return Outcome(int(values[0]), *values[1:])
 
 
 def _values(one: Outcome) -> Iterator[float]:

@@ -1,11 +1,11 @@
 """The claims page: what the paper claims, what we found, and what that decides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from fallow.study.grid import RULES
 from fallow.study.outcomes import Cell, Outcomes, Results
 from fallow.study.results import LATE
-from fallow.study.sensitivity import Variant
+from fallow.study.sensitivity import Varied, variants_page
 from fallow.study.verdicts import SURE, Judgement
 
 FIGURES = (("f1", "F1 score over epochs"), ("version-age", "Average version age"), ("energy", "Energy, α = 0.1"))
@@ -15,7 +15,7 @@ def claims_page(
     judgement: Judgement,
     outcomes: Mapping[str, Outcomes],
     scale: str | None,
-    variants: Sequence[tuple[Variant, list[str]]] = (),
+    varied: Varied | None = None,
 ) -> str:
     """Returns the page as Markdown.
 
@@ -23,7 +23,7 @@ def claims_page(
         judgement: The claims with their verdicts.
         outcomes: What runs came to, by rule.
         scale: Of the study; None where it is not known.
-        variants: Other readings, and what each changes.
+        varied: What runs under other readings came to.
     """
     runs = " and ".join(f"{len(own.runs)} {RULES[rule].title}" for rule, own in outcomes.items())
     lines = [
@@ -51,10 +51,7 @@ def claims_page(
                 "",
             ]
         lines += [line for name, title in FIGURES for line in (f"![{title}](figures/{rule}/{name}.png)", "")]
-    if variants:
-        lines += ["## Under other readings", "", "α = 0.1, p_bc = 0.1; what a reading changes against the default.", ""]
-        lines += ["| reading | policy | F1 | units | mean age |", "|---|---|---|---|---|"]
-        lines += [f"| {variant.title} | {variant.policy} | {' | '.join(cells)} |" for variant, cells in variants]
+    lines += variants_page(varied or {}, outcomes["paper"].runs if "paper" in outcomes else {})
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -9,10 +9,11 @@ from fallow.errors import ConfigError, FallowError
 from fallow.storage.files import write_atomically
 from fallow.study.figures import draw_figures
 from fallow.study.grid import ALPHAS, HARVESTS, RULES, Scale, build_grid, check_unset, merged
-from fallow.study.kept import load_outcomes, write_outcomes
+from fallow.study.kept import load_outcomes, load_varied, write_outcomes, write_varied
 from fallow.study.outcomes import Outcomes, read_outcomes
 from fallow.study.page import claims_page
-from fallow.study.sensitivity import Variant, compare_variant, plan_defaults, plan_variants
+from fallow.study.sensitivity import ALPHA, FOLDER, VARIANTS, Varied, plan_variants, read_varied
+from fallow.study.sensitivity import HARVESTS as SENSITIVE
 from fallow.study.verdicts import Judgement, judge
 from fallow.sweeps.execute import SweepResult, execute
 from fallow.sweeps.grid import PlannedRun, plan
@@ -30,22 +31,12 @@ class PaperPlan:
     Attributes:
         scale: Of the study.
         out: The folder of the study.
-        grid: The runs of the paper's grid, under each rule.
-        variants: The runs under other readings of the paper.
-        defaults: What those are compared with, by policy.
+        runs: Every run.
     """
 
     scale: Scale
     out: Path
-    grid: list[PlannedRun]
-    variants: list[tuple[Variant, list[PlannedRun]]]
-    defaults: dict[str, list[PlannedRun]]
-
-    @property
-    def runs(self) -> list[PlannedRun]:
-        """Every run."""
-        variants = [run for _, own in self.variants for run in own]
-        return self.grid + variants + [run for own in self.defaults.values() for run in own]
+    runs: list[PlannedRun]
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,6 @@ def plan_paper(
     rules: Sequence[str] = ("paper",),
     alphas: Sequence[float] = ALPHAS,
     harvests: Sequence[float] = HARVESTS,
-    sensitivity: bool = False,
 ) -> PaperPlan:
     """Returns the runs of the study, each checked.
 
@@ -84,24 +74,47 @@ def plan_paper(
         rules: How updates become a model, by name: those of `fallow.study.grid.RULES`.
         alphas: The α of the cells to run now.
         harvests: The p_bc of the cells to run now.
-        sensitivity: Whether to run one cell under other readings of the paper too.
 
     Raises:
         ConfigError: If a run is no experiment, or does not learn, or `settings` holds what differs from run to run.
     """
     elsewhere = {"policy.name": "`fallow sweep` takes a grid of your own", "seed": "use --seeds"}
     check_unset(settings or {}, {"data.alpha": "use --alpha", "energy.p": "use --p"} | elsewhere)
-    grid: list[PlannedRun] = []
+    runs: list[PlannedRun] = []
     for name in rules:
         chosen = merged(RULES[name].settings, dict(settings or {}))
         shared, axes = build_grid(scale, seeds, chosen, alphas, harvests)
-        grid += plan(shared, axes, out / RULES[name].folder)
-    if grid[0].experiment.learning.mode != "train":
+        runs += plan(shared, axes, out / RULES[name].folder)
+    if runs[0].experiment.learning.mode != "train":
         raise ConfigError("learning.mode = 'none' leaves nothing to compare; the study's runs must train.")
-    common, _ = build_grid(scale, seeds, dict(settings or {}))
-    variants = plan_variants(common, seeds, out / "sensitivity") if sensitivity else []
-    defaults = plan_defaults(common, seeds, out / "sensitivity") if sensitivity else {}
-    return PaperPlan(scale, out, grid, variants, defaults)
+    return PaperPlan(scale, out, runs)
+
+
+def plan_sensitivity(
+    scale: Scale,
+    seeds: int,
+    out: Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    harvests: Sequence[float] = SENSITIVE,
+) -> PaperPlan:
+    """Returns the runs under other readings, one change at a time, and those of the grid that they are compared with.
+
+    Args:
+        scale: As of `plan_paper`.
+        seeds: How many, from 0.
+        out: The folder of the study.
+        settings: What to change in all runs, by section.
+        harvests: The p_bc of the cells to run now.
+
+    Raises:
+        ConfigError: As of `plan_paper`; or a p_bc is none of those that variants are tried with.
+    """
+    grid = plan_paper(scale, seeds, out, settings, alphas=[ALPHA], harvests=harvests)
+    compared = {variant.policy for variant in VARIANTS}
+    shared, _ = build_grid(scale, seeds, dict(settings or {}))
+    variants = plan_variants(shared, seeds, out / FOLDER, harvests)
+    return PaperPlan(scale, out, [run for run in grid.runs if run.point["policy.name"] in compared] + variants)
 
 
 def run_paper(
@@ -119,16 +132,17 @@ def run_paper(
     outcomes = {name: own for name, own in outcomes.items() if own.runs}
     if not outcomes:
         return sweep, None
+    varied = read_varied(planned.out / FOLDER)
     write_outcomes(outcomes, planned.out)
-    variants = [(variant, compare_variant(own, planned.defaults[variant.policy])) for variant, own in planned.variants]
-    return sweep, show_outcomes(outcomes, planned.out, planned.scale, variants)
+    write_varied(varied, planned.out)
+    return sweep, show_outcomes(outcomes, planned.out, planned.scale, varied)
 
 
 def show_outcomes(
     outcomes: Mapping[str, Outcomes],
     out: Path,
     scale: str | None = None,
-    variants: Sequence[tuple[Variant, list[str]]] = (),
+    varied: Varied | None = None,
 ) -> Shown:
     """Judges the paper's claims, draws its figures, and returns where they are.
 
@@ -136,11 +150,11 @@ def show_outcomes(
         outcomes: What runs came to, by rule.
         out: Where page and figures go.
         scale: Of the study; None where it is not known.
-        variants: Other readings, and what each changes.
+        varied: What runs under other readings came to.
     """
     judgement = judge({rule: own.runs for rule, own in outcomes.items()}, FEATURES, PARAMETERS)
     figures = [file for rule, own in outcomes.items() for file in draw_figures(own, out / "figures" / rule)]
-    write_atomically(out / PAGE, claims_page(judgement, outcomes, scale, variants).encode())
+    write_atomically(out / PAGE, claims_page(judgement, outcomes, scale, varied).encode())
     return Shown(judgement, figures, out / PAGE)
 
 
@@ -148,16 +162,16 @@ def paper_from(folder: Path, out: Path) -> Shown:
     """Shows what a study says, from tables that were kept; nothing is run.
 
     Args:
-        folder: It holds runs.csv and bands.csv.
+        folder: It holds runs.csv and bands.csv, and may hold sensitivity.csv.
         out: Where page and figures go.
 
     Raises:
         FallowError: A table can't be read, or is empty or another's.
     """
     try:
-        outcomes = load_outcomes(folder)
+        outcomes, varied = load_outcomes(folder), load_varied(folder)
     except (KeyError, TypeError, ValueError) as error:
         raise FallowError(f"{folder} holds tables that `fallow paper` did not write.") from error
     if not outcomes or not outcomes.keys() <= RULES.keys():
         raise FallowError(f"{folder} holds no runs of a rule that is known: {', '.join(RULES)}.")
-    return show_outcomes(outcomes, out)
+    return show_outcomes(outcomes, out, varied=varied)

@@ -104,10 +104,11 @@ def _knock(address: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Returns what an error says, in one line. Of a traceback this is the last line.
+    """Returns what an error says, in one line that ends as a sentence does. Of a traceback this is the last line.
 
     Args:
         error: Of Ray's.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)
+    said = lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)
+    return said if said.endswith((".", "!", "?")) else f"{said}."
