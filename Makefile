@@ -61,6 +61,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 bench-peers: install  ## Fallow beside a hand-written loop, pfl and Flower, each in an environment of its own
 	$(BIN)/python benchmarks/simulators.py
 
+bench-distances: install  ## what a client pays to compare models: by features and by parameters
+	$(BIN)/python benchmarks/distances.py
+
 bench-rules: install  ## each aggregation rule beside the mean of those received: time and memory
 	$(BIN)/python benchmarks/rules.py
 
@@ -90,4 +93,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environments and caches
 	rm -rf $(VENV) .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-peers bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-peers bench-distances bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean

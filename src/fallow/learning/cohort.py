@@ -66,8 +66,8 @@ def train_cohort(
 def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]:
     """Returns a cohort cut into stacks.
 
-    Where all clients have as many samples, a stack has clients with the same batch size. Where they have not, smaller
-    batches are filled up to the largest of the stack, and the cut is the one that costs least (``ragged_stacks``).
+    Where all clients have as many samples, a stack has clients with the same batch size. Where they have not, batches
+    are cut into lanes of one size and filled up, and two workers are done as soon as possible (``ragged_stacks``).
     The cut depends on the cohort alone, never on the number of workers, so the results do not depend on it either.
 
     Args:
@@ -79,7 +79,8 @@ def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]
     """
     if len({len(training.order) for training in trainings}) > 1 and not whole:
         sizes = np.array([len(training.order) for training in trainings])
-        return ragged_stacks(sizes, np.array([training.batch_size for training in trainings]), _most(len(trainings)))
+        workers = 2 if len(trainings) >= WORTH_HALVING else 1
+        return ragged_stacks(sizes, np.array([training.batch_size for training in trainings]), workers)
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, training in enumerate(trainings):
         alike[len(training.order), training.batch_size].append(k)
@@ -88,11 +89,6 @@ def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]
         count = max(-(-len(places) // STACK), 2 if len(places) >= WORTH_HALVING else 1)
         parts += [places[k * len(places) // count : (k + 1) * len(places) // count] for k in range(count)]
     return parts
-
-
-def _most(clients: int) -> int:
-    """Returns the most clients of a stack of unequal ones: so few that two workers have work."""
-    return min(STACK, -(-clients // 2)) if clients >= WORTH_HALVING else STACK
 
 
 def choose(workers: Workers, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD) -> Strategy:

@@ -5,7 +5,8 @@ from torch import Tensor, nn
 
 from fallow.learning.network import Network
 from fallow.learning.passes import Passes
-from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, by_client, can_stack, image_buffer
+from fallow.learning.stacked_layers import STACKED, Parameters, StackedLayer, by_client, can_stack
+from fallow.learning.stacked_memory import Buffers
 
 Layers = list[tuple[str, nn.Module]]
 
@@ -23,22 +24,21 @@ def chain_layers(network: Network) -> Layers | None:
 class ChainStack:
     """The passes of C clients with batches of one size; see ``stacked.Stack``."""
 
-    def __init__(self, network: Network, layers: Layers, clients: int, batch: int) -> None:
+    def __init__(self, network: Network, layers: Layers, clients: int, batch: int, memory: Buffers) -> None:
         self.network = network
-        dtype = torch.bfloat16 if network.precision == "bf16" else torch.float32
-        like = torch.empty(0, dtype=dtype, device=network.device)
-        self.dtype = dtype
+        self.dtype = memory.nothing.dtype
+        memory.begin()
         self.paths = [path for path, _ in layers]
         self.layers: list[StackedLayer] = []
         shape = network.input_shape
-        self.images = image_buffer(like, batch, clients, shape) if len(shape) == 3 else None
+        self.images = memory.images(batch, clients, shape) if len(shape) == 3 else None
         for _, layer in layers:
-            self.layers.append(STACKED[type(layer)](layer, clients, shape, batch, like))
+            self.layers.append(STACKED[type(layer)](layer, clients, shape, batch, memory))
             shape = self.layers[-1].shape
         # One buffer for each parameter, because batched products into parts of a larger one are slow.
-        self.buffers = {name: like.new_empty(clients, *shape) for name, shape in network.shapes.items()}
+        self.buffers = {name: memory.new(clients, *shape) for name, shape in network.shapes.items()}
         self.gradients = self._by_layer(self.buffers)
-        self.flat = like.new_empty(clients, network.size)
+        self.flat = memory.new(clients, network.size)
         self.first = next(k for k, gradients in enumerate(self.gradients) if gradients)
         self.feature_after = max((k for k, path in enumerate(self.paths) if _inside(path, network.feature)), default=-1)
 

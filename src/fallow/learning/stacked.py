@@ -1,8 +1,8 @@
 """Many clients at once: the trainings of a cohort together, step by step, with their weights stacked.
 
 A small network spends its time on calling operations, not in them. Here each operation serves a whole stack of
-clients, whose weights differ. Where their batches differ in size, the smaller ones are filled up with samples that
-count for nothing.
+clients, whose weights differ. Where their batches differ in size, they are cut into lanes of one size (``ragged``), and
+filled up with samples that count for nothing.
 """
 
 from typing import Protocol
@@ -19,13 +19,14 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.passes import Passes
 from fallow.learning.samples import Samples
-from fallow.learning.stacked_steps import Sums, results, stacked_steps
+from fallow.learning.stacked_memory import Buffers
+from fallow.learning.stacked_steps import StackedStep, Sums, results, stacked_steps
 from fallow.learning.state import Trained
 from fallow.learning.training import Training, sgd_step
 from fallow.models.weights import Weights
 
-STACKS_KEPT = 8
-"""Stacks whose buffers a thread keeps: enough for the usual sizes of a cohort's parts and batches."""
+STACKS_KEPT = 64
+"""Stacks that a thread keeps. They share their buffers, so each is small."""
 
 
 class Stack(Protocol):
@@ -119,38 +120,53 @@ def train_stacked(
         samples: The training set.
         sgd: The options of a step.
     """
-    clients, start = len(trainings), torch.tensor(weights, device=network.device)
-    stacked = start.expand(clients, -1).clone()
+    active, start = len(trainings), torch.tensor(weights, device=network.device)
+    steps = list(stacked_steps(trainings))
+    lanes = start.expand(max(len(step.batch) for step in steps), -1).clone()
+    finished: list[Tensor] = []
     velocity: Tensor | None = None
-    sums = Sums.zeros(clients, len(trainings[0].batches()), network.feature_size, network.device)
+    sums = Sums.zeros(active, len(steps), network.feature_size, network.device)
     shifts = [training.logit_offset for training in trainings if training.logit_offset is not None]
     offset = torch.tensor(np.stack(shifts), device=network.device) if shifts else None
     with torch.no_grad():
-        for number, step in enumerate(stacked_steps(trainings)):
-            active = len(step.batch)
-            inputs, labels = samples.batch(step.batch)
-            passes = _stack(network, *step.batch.shape).gradient(
-                stacked[:active],
-                inputs,
-                labels,
-                None if offset is None else offset[:active],
-                None if step.share is None else torch.tensor(step.share, device=network.device),
-            )
+        for number, step in enumerate(steps):
+            if len(step.counts) < active:
+                finished.insert(0, lanes[len(step.counts) : active].clone())
+                active = len(step.counts)
+            passes = _passes(network, samples, step, lanes[: len(step.batch)], offset)
             sums.add(number, passes, step.counts)
             velocity = None if velocity is None else velocity[:active]
-            velocity = sgd_step(sgd, stacked[:active], passes.gradient, velocity, start)
-    return results(trainings, stacked.cpu(), sums)
+            velocity = sgd_step(sgd, lanes[:active], passes.gradient, velocity, start)
+    ended = torch.cat([lanes[:active], *finished]) if finished else lanes[:active]
+    return results(trainings, ended.cpu(), sums)
+
+
+def _passes(network: Network, samples: Samples, step: StackedStep, lanes: Tensor, offset: Tensor | None) -> Passes:
+    """Returns what a step gives for each of its clients, whose weights are the first in `lanes`, shape (lanes, P)."""
+    active = len(step.counts)
+    offset = None if offset is None else offset[:active]
+    if len(lanes) > active:
+        owners = torch.from_numpy(step.owners).to(network.device)
+        torch.index_select(lanes[:active], 0, owners, out=lanes[active:])
+        offset = None if offset is None else torch.cat([offset, offset[owners]])
+    inputs, labels = samples.batch(step.batch)
+    share = None if step.share is None else torch.from_numpy(step.share).to(network.device)
+    passes = _stack(network, *step.batch.shape).gradient(lanes, inputs, labels, offset, share)
+    return passes.of_clients(active, step.further) if len(lanes) > active else passes
 
 
 def _stack(network: Network, clients: int, batch: int) -> Stack:
     """Returns the stack for so many clients and samples: the one kept from last time, if there is one."""
     if not network.scratch:
-        network.scratch |= {"layers": chain_layers(network), "stacks": {}}
-    layers, stacks = network.scratch["layers"], network.scratch["stacks"]
+        dtype = torch.bfloat16 if network.precision == "bf16" else torch.float32
+        network.scratch |= {"layers": chain_layers(network), "memory": Buffers(dtype, network.device), "stacks": {}}
+    layers, memory, stacks = (network.scratch[name] for name in ("layers", "memory", "stacks"))
     key = (clients, batch)
     if key not in stacks:
-        while len(stacks) >= STACKS_KEPT:
-            stacks.pop(next(iter(stacks)))
-        stacks[key] = VmapStack(network) if layers is None else ChainStack(network, layers, *key)
-    stack: Stack = stacks[key]
-    return stack
+        grown = memory.grown
+        stack = VmapStack(network) if layers is None else ChainStack(network, layers, *key, memory)
+        if memory.grown > grown or len(stacks) >= STACKS_KEPT:
+            stacks.clear()  # those that hold a buffer from before it grew, at any rate
+        stacks[key] = stack
+    kept: Stack = stacks[key]
+    return kept

@@ -4,8 +4,7 @@ Before they are flattened, activations have shape (batch, C·channels, height, w
 last": a convolution of C clients is one grouped convolution, a group a client, and a pool sees the channels of all
 clients side by side. After that they have shape (C, batch, units), and a product is one batched matrix product.
 
-Results go into buffers that are kept. New memory for each of them would be handed out page by page by the system, which
-takes longer than the arithmetic of a small network.
+Results go into buffers that are kept (``stacked_memory``).
 """
 
 import math
@@ -13,6 +12,8 @@ from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+
+from fallow.learning.stacked_memory import Buffers
 
 Parameters = dict[str, Tensor]
 
@@ -50,15 +51,15 @@ class StackedLayer(Protocol):
 class Conv:
     """A convolution of C clients, as one grouped convolution."""
 
-    def __init__(self, layer: nn.Conv2d, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
+    def __init__(self, layer: nn.Conv2d, clients: int, shape: tuple[int, ...], batch: int, memory: Buffers) -> None:
         self.clients = clients
         self.stride = _pair(layer.stride)
         self.padding = [int(layer.padding[0]), int(layer.padding[1])]
         sizes = zip(shape[1:], layer.kernel_size, self.stride, self.padding, strict=True)
         self.shape = (layer.out_channels, *((size + 2 * pad - kernel) // step + 1 for size, kernel, step, pad in sizes))
-        self.input = like
-        self.output = image_buffer(like, batch, clients, self.shape)
-        self.weight = channels_last(like.new_empty(clients * layer.out_channels, shape[0], *layer.kernel_size))
+        self.input = memory.nothing
+        self.output = memory.images(batch, clients, self.shape)
+        self.weight = memory.images(clients * layer.out_channels, 1, (shape[0], *layer.kernel_size))
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
@@ -92,11 +93,11 @@ class Conv:
 class Linear:
     """A fully connected layer."""
 
-    def __init__(self, layer: nn.Linear, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
+    def __init__(self, layer: nn.Linear, clients: int, shape: tuple[int, ...], batch: int, memory: Buffers) -> None:
         self.shape = (layer.out_features,)
-        self.input = like
-        self.output = like.new_empty(clients, batch, layer.out_features)
-        self.d_input = like.new_empty(clients, batch, *shape)
+        self.input = memory.nothing
+        self.output = memory.new(clients, batch, layer.out_features)
+        self.d_input = memory.new(clients, batch, *shape)
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
@@ -119,9 +120,9 @@ class Linear:
 class ReLU:
     """A rectifier, in place."""
 
-    def __init__(self, layer: nn.ReLU, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
+    def __init__(self, layer: nn.ReLU, clients: int, shape: tuple[int, ...], batch: int, memory: Buffers) -> None:
         self.shape = shape
-        self.output = like
+        self.output = memory.nothing
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
@@ -137,15 +138,15 @@ class ReLU:
 class MaxPool:
     """A max pool of all clients' channels."""
 
-    def __init__(self, layer: nn.MaxPool2d, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
+    def __init__(self, layer: nn.MaxPool2d, clients: int, shape: tuple[int, ...], batch: int, memory: Buffers) -> None:
         window = (layer.kernel_size, layer.stride, layer.padding, layer.dilation)
         self.options = (*(_pair(value) for value in window), layer.ceil_mode)
-        small, _ = torch.ops.aten.max_pool2d_with_indices(like.new_zeros(1, *shape), *self.options)
+        small, _ = torch.ops.aten.max_pool2d_with_indices(memory.nothing.new_zeros(1, *shape), *self.options)
         self.shape = tuple(small.shape[1:])
-        self.input = like
-        self.output = image_buffer(like, batch, clients, self.shape)
-        self.where = torch.empty_like(self.output, dtype=torch.int64)
-        self.d_input = image_buffer(like, batch, clients, shape)
+        self.input = memory.nothing
+        self.output = memory.images(batch, clients, self.shape)
+        self.where = memory.images(batch, clients, self.shape, torch.int64)
+        self.d_input = memory.images(batch, clients, shape)
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
@@ -164,12 +165,12 @@ class MaxPool:
 class Flatten:
     """Images become units, and clients come before the batch."""
 
-    def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, like: Tensor) -> None:
+    def __init__(self, layer: nn.Flatten, clients: int, shape: tuple[int, ...], batch: int, memory: Buffers) -> None:
         self.images = len(shape) == 3
         self.shape = (math.prod(shape),)
         if self.images:
-            self.output = like.new_empty(clients, batch, *shape)
-            self.d_input = image_buffer(like, batch, clients, shape)
+            self.output = memory.new(clients, batch, *shape)
+            self.d_input = memory.images(batch, clients, shape)
 
     def forward(self, x: Tensor, parameters: Parameters) -> Tensor:
         """See ``StackedLayer``."""
@@ -209,16 +210,6 @@ def can_stack(layer: nn.Module) -> bool:
 
 def _pair(value: int | tuple[int, ...]) -> list[int]:
     return [value, value] if isinstance(value, int) else list(value)
-
-
-def channels_last(x: Tensor) -> Tensor:
-    """Returns images or kernels in the memory format in which convolutions and pools run fastest."""
-    return x.contiguous(memory_format=torch.channels_last)
-
-
-def image_buffer(like: Tensor, batch: int, clients: int, shape: tuple[int, ...]) -> Tensor:
-    """Returns a buffer for images of one shape, shape (batch, C·channels, height, width), channels last."""
-    return channels_last(like.new_empty(batch, clients * shape[0], *shape[1:]))
 
 
 def by_client(x: Tensor, clients: int) -> Tensor:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fallow.learning.passes import Passes
+from fallow.learning.ragged import LANE_DIGITS, WIDTH_DIGITS, rounded_up, stack_width
 from fallow.learning.state import Trained
 from fallow.learning.training import Training
 
@@ -17,15 +18,29 @@ from fallow.learning.training import Training
 class StackedStep:
     """One step of the A first clients of a stack; the others have finished their pass.
 
+    Each client has a lane, in the order of the clients. Then come the second lanes of those whose batch needs them, the
+    third lanes, and so on; then perhaps lanes that only fill up the stack, and belong to the first client.
+
     Attributes:
-        batch: Indices into the training set, shape (A, batch), int64.
-        counts: How many samples of each client's batch count, the first ones, shape (A,), int64.
-        share: The share of each sample in its client's mean loss, shape (A, batch), float32; None if all are equal.
+        batch: Indices into the training set, shape (lanes, width), int64.
+        counts: How many samples of each client's batch count, shape (A,), int64.
+        share: The share of each sample in its client's mean loss, shape (lanes, width), float32; 0 for one that counts
+            for nothing. None if all are equal, and each client has one lane.
+        further: The clients that have a second lane, those that have a third one, …, each of int64.
     """
 
     batch: NDArray[np.int64]
     counts: NDArray[np.int64]
     share: NDArray[np.float32] | None
+    further: list[NDArray[np.int64]]
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The clients of the lanes after the first A, shape (lanes − A,), int64."""
+        owners = np.zeros(len(self.batch) - len(self.counts), dtype=np.int64)
+        owned = np.concatenate([owners[:0], *self.further])
+        owners[: len(owned)] = owned
+        return owners
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +104,8 @@ def are_alike(trainings: list[Training]) -> bool:
 def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     """Yields the steps of trainings that are done together.
 
-    A batch that is smaller than the largest is filled up with its own first sample, which counts for nothing: a sample
-    of another batch could hold numbers that are not finite before it is this client's turn to see them.
+    A lane with too few samples is filled up with its own first one, which counts for nothing: a sample of another batch
+    could hold numbers that are not finite before it is this client's turn to see them.
 
     Args:
         trainings: None has more steps than the one before it.
@@ -98,20 +113,35 @@ def stacked_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     if are_alike(trainings):
         order = np.stack([training.order for training in trainings])
         for first, last in trainings[0].cuts():
-            yield StackedStep(order[:, first:last], np.full(len(order), last - first), None)
+            yield StackedStep(order[:, first:last], np.full(len(order), last - first), None, [])
         return
+    yield from _ragged_steps(trainings)
+
+
+def _ragged_steps(trainings: list[Training]) -> Iterator[StackedStep]:
     samples = np.array([len(training.order) for training in trainings])
     sizes = np.array([training.batch_size for training in trainings])
+    width = stack_width(sizes)
+    rank, owner = np.nonzero(np.arange(-(-sizes.max() // width))[:, None] < -(-sizes // width))
     begins = np.arange(-(-samples[0] // sizes[0]))[:, None] * sizes  # of each client's batch, for each step
     counts = np.clip(samples - begins, 0, sizes)
-    place = np.arange(sizes.max())
-    counted = place < counts[:, :, None]
-    inside = np.where(counts > 0, begins + np.cumsum(samples) - samples, 0)[:, :, None] + np.where(counted, place, 0)
-    batches = np.concatenate([training.order for training in trainings])[inside]
-    shares = (counted / np.maximum(counts, 1)[:, :, None]).astype(np.float32)
-    for batch, count, share in zip(batches, counts, shares, strict=True):
-        active, width = np.count_nonzero(count), count.max()
-        yield StackedStep(batch[:active, :width], count[:active], share[:active, :width])
+    lane_counts = np.clip(counts[:, owner] - rank * width, 0, width)
+    lane_begins = (begins + np.cumsum(samples) - samples)[:, owner] + rank * width
+    order = np.concatenate([training.order for training in trainings])
+    used = np.zeros(0, dtype=np.int64)
+    further: list[NDArray[np.int64]] = []
+    for count, inside, begin in zip(counts, lane_counts, lane_begins, strict=True):
+        if len(used) != np.count_nonzero(inside):  # a lane is never used again, so as many are the same
+            used = np.flatnonzero(inside)
+            clients, *further = np.split(owner[used], np.searchsorted(rank[used], np.arange(1, rank[used[-1]] + 1)))
+            fill = np.zeros(rounded_up(np.array(len(used)), LANE_DIGITS) - len(used), dtype=np.int64)
+            lanes = np.append(used, fill)
+        place = np.arange(min(width, int(rounded_up(inside.max(), WIDTH_DIGITS))))
+        counted = place < inside[lanes, None]
+        counted[len(used) :] = False
+        batch = order[begin[lanes, None] + counted * place]
+        share = np.divide(counted, count[owner[lanes], None], dtype=np.float32)
+        yield StackedStep(batch, count[: len(clients)], share, further)
 
 
 def results(trainings: list[Training], weights: Tensor, sums: Sums) -> list[Trained]:
