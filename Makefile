@@ -58,6 +58,9 @@ bench-learning: install  ## training against a plain PyTorch loop, in one run
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/epoch.py
 
+bench-peers: install  ## Fallow beside a hand-written loop, pfl and Flower, each in an environment of its own
+	$(BIN)/python benchmarks/simulators.py
+
 bench-distances: install  ## what a client pays to compare models: by features and by parameters
 	$(BIN)/python benchmarks/distances.py
 
@@ -87,7 +90,7 @@ docs: install  ## the documentation site, in site/
 	$(BIN)/python docs/generated.py
 	$(BIN)/zensical build --clean --strict
 
-clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
+clean:  ## remove the virtual environments and caches
+	rm -rf $(VENV) .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-peers bench-distances bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean

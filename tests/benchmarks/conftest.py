@@ -1,0 +1,6 @@
+"""Programs in ``benchmarks/`` import one another as scripts do."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
