@@ -8,6 +8,7 @@ import pytest
 
 from fallow.errors import ConfigError, FallowError
 from fallow.learning.network import build_network
+from fallow.learning.operations import forward_flops
 from fallow.models.paper_cnn import PaperCNN
 from fallow.study.figures import draw_figures
 from fallow.study.grid import ALPHAS, HARVESTS, POLICIES, RULES, build_grid, merged
@@ -19,7 +20,7 @@ from fallow.study.paper import FEATURES, PARAMETERS, paper_from, plan_paper, pla
 from fallow.study.results import Series
 from fallow.study.sensitivity import HARVESTS as SENSITIVE
 from fallow.study.sensitivity import VARIANTS, Varied, variants_page
-from fallow.study.verdicts import Claim, judge
+from fallow.study.verdicts import Claim, Comparing, features_are_cheaper, judge
 
 
 def series(f1: float = 0.5, energy: float = 100.0, age: float = 2.0) -> Series:
@@ -57,7 +58,7 @@ def results(seeds: int = 3, **by_policy: dict[str, float]) -> Results:
 
 def claim_of(runs: Results, words: str) -> Claim:
     """The one claim whose text has some words in it."""
-    (found,) = (one for one in judge({"paper": runs}, 10, 1000).claims["paper"] if words in one.text)
+    (found,) = (one for one in judge({"paper": runs}, FEATURES, PARAMETERS).claims["paper"] if words in one.text)
     return found
 
 
@@ -189,7 +190,7 @@ def test_one_cell_is_enough_to_refute_and_only_all_can_confirm() -> None:
 
 def test_the_page_names_every_claim_under_every_rule_and_warns_of_a_small_scale() -> None:
     both = {"paper": outcomes(), "recommended": outcomes(seeds=2, vaoi={"f1": 0.6})}
-    judged = judge({rule: own.runs for rule, own in both.items()}, 10, 845_738)
+    judged = judge({rule: own.runs for rule, own in both.items()}, FEATURES, PARAMETERS)
     page = claims_page(judged, both, "smoke")
     assert all(page.count(claim.text) >= 2 for claim in judged.claims["paper"])
     assert "| with the paper's aggregation | with the recommended rule |" in page
@@ -233,7 +234,15 @@ def test_tables_of_somebody_else_are_refused_in_a_sentence(tmp_path: Path) -> No
 
 def test_the_papers_model_has_as_many_numbers_as_the_page_says() -> None:
     network = build_network(PaperCNN(), (3, 32, 32), 10, seed=0)
-    assert (network.feature_size, network.size) == (FEATURES, PARAMETERS)
+    assert (network.feature_size, network.size) == (FEATURES.kept, PARAMETERS.kept)
+    assert FEATURES.operations == 300 // 20 * forward_flops(network)  # a probe batch is |D_i| / κ images
+
+
+def test_features_are_cheaper_if_they_are_in_memory_and_in_arithmetic() -> None:
+    little, much = Comparing(kept=1, operations=1), Comparing(kept=2, operations=2)
+    assert features_are_cheaper(little, much).verdict == "holds"
+    assert features_are_cheaper(Comparing(1, 3), much).verdict == "does not hold"
+    assert features_are_cheaper(Comparing(3, 1), much).verdict == "does not hold"
 
 
 def test_a_rule_changes_how_updates_are_combined_and_not_who_trains(tmp_path: Path) -> None:

@@ -14,14 +14,15 @@ from fallow.study.outcomes import Outcomes, read_outcomes
 from fallow.study.page import claims_page
 from fallow.study.sensitivity import ALPHA, FOLDER, VARIANTS, Varied, plan_variants, read_varied
 from fallow.study.sensitivity import HARVESTS as SENSITIVE
-from fallow.study.verdicts import Judgement, judge
+from fallow.study.verdicts import Comparing, Judgement, judge
 from fallow.sweeps.execute import SweepResult, execute
 from fallow.sweeps.grid import PlannedRun, plan
 from fallow.sweeps.progress import Observer
 
 PAGE = "claims.md"
-FEATURES, PARAMETERS = 10, 845_738
-"""Numbers in a feature and in a model of the paper's CNN at full width (reading 14)."""
+FEATURES = Comparing(kept=10, operations=15 * 78_383_616)
+PARAMETERS = Comparing(kept=845_738, operations=3 * 845_738)
+"""Of the paper's CNN at full width (reading 14): a pass of 15 images; and a difference, its square and the sum."""
 
 
 @dataclass(frozen=True)

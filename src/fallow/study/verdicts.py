@@ -53,32 +53,59 @@ class Judgement:
     comparisons: int
 
 
-def judge(results: Mapping[str, Results], features: int, parameters: int) -> Judgement:
+@dataclass(frozen=True)
+class Comparing:
+    """What a client pays to compare models in one way.
+
+    Attributes:
+        kept: Numbers that it keeps for it.
+        operations: Floating-point operations of one comparison.
+    """
+
+    kept: int
+    operations: int
+
+
+def judge(results: Mapping[str, Results], features: Comparing, parameters: Comparing) -> Judgement:
     """Returns every claim with its verdict.
 
     Args:
         results: The finished runs, by rule.
-        features: Numbers in a feature, F.
-        parameters: Numbers in a model, P.
+        features: What the distance between features costs a client.
+        parameters: What the distance between parameters does.
     """
     asked = {rule: questions(own) for rule, own in results.items()}
     chances = [t_test(one.values) for own in asked.values() for question in own for one in question.comparisons]
     corrected = iter(holm(chances))
-    passes = Claim(
-        "The feature distance needs one forward pass; the distance between parameters needs the whole model.",
-        "holds",
-        [f"a client keeps {features:,} numbers for the one and {parameters:,} for the other"],
-    )
     claims = {
         rule: [
             *(decide(question, [next(corrected) for _ in question.comparisons]) for question in own),
             energy_ignores_alpha(results[rule]),
             saving_is_37_percent(results[rule]),
-            passes,
+            features_are_cheaper(features, parameters),
         ]
         for rule, own in asked.items()
     }
     return Judgement(claims, len(chances))
+
+
+def features_are_cheaper(features: Comparing, parameters: Comparing) -> Claim:
+    """Returns the claim about what a comparison costs: it holds if it does for memory and for arithmetic.
+
+    Args:
+        features: What the distance between features costs a client.
+        parameters: What the distance between parameters does.
+    """
+    cheaper = features.kept < parameters.kept and features.operations < parameters.operations
+    return Claim(
+        "The feature distance is lightweight, the distance between parameters expensive.",
+        "holds" if cheaper else "does not hold",
+        [
+            f"a client keeps {features.kept:,} numbers for the one and {parameters.kept:,} for the other",
+            f"one forward pass of a probe batch is {features.operations:,} operations, the distance between "
+            f"parameters {parameters.operations:,}",
+        ],
+    )
 
 
 def decide(question: Question, chances: list[float]) -> Claim:
