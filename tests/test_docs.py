@@ -128,6 +128,8 @@ def test_links_between_pages_lead_somewhere() -> None:
         ("hardest-cell", "docs/results.md", "table"),
         ("hardest-cell", "docs/results.md", "differences"),
         ("hardest-cell", "README.md", "short_table"),
+        ("paper", "docs/results.md", "table"),
+        ("paper", "docs/results.md", "differences"),
         ("harvests", "docs/results.md", "table"),
         ("harvests", "docs/results.md", "differences"),
         ("recommended", "docs/results.md", "table"),
