@@ -28,6 +28,30 @@ def best(call: Callable[[], object], repeats: int) -> float:
     return min(seconds)
 
 
+def measure(width: float, repeats: int) -> None:
+    """Prints both distances for the paper's CNN of one width."""
+    network = build_network(PaperCNN(width=width), SHAPE, CLASSES, seed=1)
+    weights = network.weights()
+    local = [weights + np.float32(0.01)]
+    images = torch.rand(BATCH, *SHAPE, generator=torch.Generator().manual_seed(0))
+    moment = np.zeros((1, network.feature_size), dtype=np.float32)
+
+    def features() -> object:
+        with torch.no_grad():
+            mean = network.forward(images)[1].mean(0, keepdim=True)
+        return distances(mean.numpy(), moment)
+
+    def parameters() -> object:
+        return parameter_distances(weights, local)
+
+    rows = (
+        ("features", features, BATCH * forward_flops(network), network.feature_size),
+        ("parameters", parameters, 3 * weights.size, weights.size),  # subtract, square, add
+    )
+    for name, call, operations, kept in rows:
+        print(f"{width:6g} {name:>12} {operations:14,} {best(call, repeats):10.6f} {kept:13,}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200)
@@ -35,26 +59,7 @@ def main() -> None:
     torch.set_num_threads(1)
     print(f"{'width':>6} {'distance of':>12} {'operations':>14} {'seconds':>10} {'numbers kept':>13}")
     for width in (0.5, 1.0):
-        network = build_network(PaperCNN(width=width), SHAPE, CLASSES, seed=1)
-        weights = network.weights()
-        local = [weights + np.float32(0.01)]
-        images = torch.rand(BATCH, *SHAPE, generator=torch.Generator().manual_seed(0))
-        moment = np.zeros((1, network.feature_size), dtype=np.float32)
-
-        def features() -> object:
-            with torch.no_grad():
-                mean = network.forward(images)[1].mean(0, keepdim=True)  # noqa: B023  # called within the turn
-            return distances(mean.numpy(), moment)  # noqa: B023
-
-        def parameters() -> object:
-            return parameter_distances(weights, local)  # noqa: B023
-
-        rows = (
-            ("features", features, BATCH * forward_flops(network), network.feature_size),
-            ("parameters", parameters, 3 * weights.size, weights.size),  # subtract, square, add
-        )
-        for name, call, operations, kept in rows:
-            print(f"{width:6g} {name:>12} {operations:14,} {best(call, repeats):10.6f} {kept:13,}")
+        measure(width, repeats)
 
 
 if __name__ == "__main__":
