@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from fallow.errors import ConfigError, FallowError
 from fallow.learning.network import build_network
@@ -261,6 +262,19 @@ def test_figures_are_drawn_and_equal_results_give_equal_bytes(tmp_path: Path) ->
         f"{n}.{e}" for n in ("f1", "version-age", "energy") for e in ("pdf", "png")
     }
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again, strict=True))
+
+
+def test_figures_have_a_panel_for_each_cell_that_was_run(tmp_path: Path) -> None:
+    whole = outcomes()
+    part = Outcomes(
+        {key: one for key, one in whole.runs.items() if key[0] in [(0.1, 0.01), (1.0, 0.01)]},
+        {key: one for key, one in whole.curves.items() if key[0] in [(0.1, 0.01), (1.0, 0.01)]},
+    )
+    sizes = {}
+    for name, own in (("whole", whole), ("part", part), ("none", Outcomes())):
+        files = {file.name: file for file in draw_figures(own, tmp_path / name)}
+        sizes[name] = plt.imread(files["f1.png"]).shape[:2]
+    assert sizes == {"whole": (1050, 1350), "part": (750, 675), "none": (1050, 1350)}
 
 
 def test_the_full_study_is_the_papers() -> None:

@@ -30,12 +30,24 @@ def draw_figures(outcomes: Outcomes, folder: Path) -> list[Path]:
 
 
 def _grid(curves: Curves, what: str, title: str, path: Path) -> list[Path]:
-    """A 3×3 grid: α from row to row, p_bc from column to column; a band over seeds."""
+    """A grid of the cells that were run: α from row to row, p_bc from column to column; a band over seeds."""
+    alphas, harvests = (
+        [value for value in values if any(cell[side] == value for cell, _, _ in curves)] or values
+        for side, values in enumerate((ALPHAS, HARVESTS))
+    )
 
     def draw(plt: Any) -> Any:
-        figure, axes = plt.subplots(3, 3, figsize=(9, 7), sharex=True, sharey=what == "f1", squeeze=False)
-        for row, alpha in enumerate(ALPHAS):
-            for place, p in enumerate(HARVESTS):
+        figure, axes = plt.subplots(
+            len(alphas),
+            len(harvests),
+            figsize=(max(4.5, 3 * len(harvests)), 1 + 2 * len(alphas)),
+            sharex="col",  # a column with much energy may have been run for fewer epochs
+            sharey=what == "f1",
+            squeeze=False,
+            layout="constrained",
+        )
+        for row, alpha in enumerate(alphas):
+            for place, p in enumerate(harvests):
                 axis = axes[row][place]
                 for policy in POLICIES:
                     _line(axis, curves.get(((alpha, p), policy, what)), policy)
@@ -46,8 +58,7 @@ def _grid(curves: Curves, what: str, title: str, path: Path) -> list[Path]:
         shown = {
             label: line for axis in axes.flat for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
         }
-        figure.legend(shown.values(), shown.keys(), loc="upper center", ncols=4, frameon=False)
-        figure.tight_layout(rect=(0, 0, 1, 0.96))
+        figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=4, frameon=False, fontsize=8)
         return figure
 
     return save_figure(draw, path)
@@ -62,13 +73,14 @@ def _line(axis: Any, band: Band | None, policy: str) -> None:
 
 
 def _energy(results: Results, path: Path) -> list[Path]:
-    """Bars for α = 0.1, divided within each p_bc by the largest of the four."""
+    """Bars for α = 0.1, divided within each p_bc that was run by the largest of the four."""
+    harvests = [p for p in HARVESTS if any(cell == (0.1, p) for cell, _, _ in results)] or HARVESTS
 
     def draw(plt: Any) -> Any:
         figure, axis = plt.subplots(figsize=(5, 3))
         for place, policy in enumerate(POLICIES):
-            heights = [_share(results, (0.1, p), policy) for p in HARVESTS]
-            where = np.arange(len(HARVESTS)) + (place - 1.5) * 0.2
+            heights = [_share(results, (0.1, p), policy) for p in harvests]
+            where = np.arange(len(harvests)) + (place - 1.5) * 0.2
             axis.bar(
                 where,
                 heights,
@@ -80,7 +92,7 @@ def _energy(results: Results, path: Path) -> list[Path]:
             )
             for x, height in zip(where, heights, strict=True):
                 axis.text(x, height + 0.01, f"{height:.2f}", ha="center", fontsize=6)
-        axis.set_xticks(range(len(HARVESTS)), [f"p$_{{bc}}$ = {p:g}" for p in HARVESTS])
+        axis.set_xticks(range(len(harvests)), [f"p$_{{bc}}$ = {p:g}" for p in harvests])
         axis.set_ylabel("energy, of the largest in the group")
         axis.set_ylim(0, 1.25)
         axis.legend(ncols=4, fontsize=6, frameon=False, loc="upper center")
