@@ -105,6 +105,16 @@ def test_one_seed_decides_nothing() -> None:
     assert {claim_of(alone, words).verdict for words in (BEST_F1, FIGURE, ALPHA, GAP, LESS)} == {"not decided"}
 
 
+def test_a_cell_with_one_seed_is_no_test_and_takes_nothing_from_the_others() -> None:
+    whole = results(vaoi={"f1": 0.6})
+    first = {key: one for key, one in whole.items() if key[0] == (0.1, 0.01)}
+    more = first | {key: one for key, one in whole.items() if key[2] == 0}
+    few, many = (judge({"paper": runs}, FEATURES, PARAMETERS) for runs in (first, more))
+    assert few.comparisons == many.comparisons == 4 * 3 + 2  # F1, energy to a target, two ages; energy
+    assert claim_of(more, BEST_F1).cells == {(0.1, 0.01): "holds", (0.1, 0.1): "not decided"}
+    assert [line.endswith("(one seed)") for line in claim_of(more, BEST_F1).evidence] == [False] * 3 + [True] * 3
+
+
 def test_what_one_comparison_would_decide_many_may_not() -> None:
     """Two seeds whose lead is 0.10 and 0.11: t = 21, 1 degree of freedom, p = 0.030, and more than 0.05 after Holm."""
     runs = results(seeds=2)

@@ -28,6 +28,11 @@ class Comparison:
     words: str
     values: list[float]
 
+    @property
+    def testable(self) -> bool:
+        """Whether there are seeds enough to test it."""
+        return len(self.values) > 1
+
 
 @dataclass(frozen=True)
 class Question:

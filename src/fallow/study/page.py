@@ -32,9 +32,9 @@ def claims_page(
         f"Finished runs: {runs}. Differences are paired: both policies met the same harvest and the same data. Square "
         "brackets hold 95 % intervals over seeds (Student's t). A claim holds if every difference it speaks of is "
         "surely on its side, does not hold if one surely is not, and is not decided otherwise. There are "
-        f"{judgement.comparisons} comparisons, which are many chances; surely means a chance below {SURE:.0%} after "
-        "Holm's correction for all of them. Claims with a tolerance are decided by the interval alone. "
-        f"F1 is the mean over the evaluations in the last {LATE:.0%} of the epochs.",
+        f"{judgement.comparisons} comparisons over two seeds or more, which are many chances; surely means a chance "
+        f"below {SURE:.0%} after Holm's correction for all of them. Claims with a tolerance are decided by the "
+        f"interval alone. F1 is the mean over the evaluations in the last {LATE:.0%} of the epochs.",
         "",
     ]
     if scale not in ("full", None):

@@ -46,7 +46,7 @@ class Judgement:
 
     Attributes:
         claims: By rule.
-        comparisons: How many were tested, and corrected for.
+        comparisons: How many were tested, and corrected for; one seed alone is no test.
     """
 
     claims: dict[str, list[Claim]]
@@ -75,11 +75,15 @@ def judge(results: Mapping[str, Results], features: Comparing, parameters: Compa
         parameters: What the distance between parameters does.
     """
     asked = {rule: questions(own) for rule, own in results.items()}
-    chances = [t_test(one.values) for own in asked.values() for question in own for one in question.comparisons]
+    compared = [one for own in asked.values() for question in own for one in question.comparisons]
+    chances = [t_test(one.values) for one in compared if one.testable]
     corrected = iter(holm(chances))
     claims = {
         rule: [
-            *(decide(question, [next(corrected) for _ in question.comparisons]) for question in own),
+            *(
+                decide(question, [next(corrected) if one.testable else 1.0 for one in question.comparisons])
+                for question in own
+            ),
             energy_ignores_alpha(results[rule]),
             saving_is_37_percent(results[rule]),
             features_are_cheaper(features, parameters),
@@ -113,14 +117,15 @@ def decide(question: Question, chances: list[float]) -> Claim:
 
     Args:
         question: What the paper says, with its comparisons.
-        chances: Of each comparison, corrected.
+        chances: Of each comparison, corrected; 1 where it could not be tested.
     """
     signs = [
         (one, 0 if chance >= SURE else 1 if interval(one.values).mean > 0 else -1)
         for one, chance in zip(question.comparisons, chances, strict=True)
     ]
     evidence = [
-        f"{where(one.cell)}: {one.words}: {interval(one.values)}, corrected p = {chance:.2g}"
+        f"{where(one.cell)}: {one.words}: {interval(one.values)}"
+        + (f", corrected p = {chance:.2g}" if one.testable else "")
         for one, chance in zip(question.comparisons, chances, strict=True)
     ]
     cells = {
