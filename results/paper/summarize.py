@@ -75,21 +75,26 @@ def verdicts_by_cell(outcomes: dict[str, Outcomes]) -> str:
 
 
 def in_time(outcomes: dict[str, Outcomes]) -> str:
-    """Returns what the reserve changes under the recommended rule, paired over seeds, with 95 % intervals."""
+    """Returns what the reserve changes, paired over seeds, with 95 % intervals."""
     lines = [
-        "| policy | F1, any time | F1, in time | difference | units, any time | units, in time | seeds |",
-        "|---|---|---|---|---|---|---|",
+        "| α | rule | policy | F1, any time | F1, in time | difference | units, any time | units, in time | seeds |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     reserved = load_outcomes(HERE / "reserve")
-    for policy in POLICIES:
-        free, held = (_runs(own, 0.1, 0.01, "recommended", policy) for own in (outcomes, reserved))
+    for alpha, rule, policy in itertools.product(ALPHAS, reserved, POLICIES):
+        free, held = (_runs(own, alpha, 0.01, rule, policy) for own in (outcomes, reserved))
         common = sorted(free.keys() & held.keys())
-        f1, units = (
-            [[getattr(side[seed], name) for seed in common] for side in (free, held)] for name in ("late_f1", "energy")
-        )
-        difference = paired(*(dict(zip(common, side, strict=True)) for side in reversed(f1))).markdown("+.3f")
-        cells = [*(mean_and_spread(side, 3) for side in f1), difference, *(mean_and_spread(side, 0) for side in units)]
-        lines.append(f"| {NAMES[policy]} | {' | '.join(cells)} | {len(common)} |")
+        if common:
+            f1, units = (
+                [[getattr(side[seed], name) for seed in common] for side in (free, held)]
+                for name in ("late_f1", "energy")
+            )
+            difference = paired(*(dict(zip(common, side, strict=True)) for side in reversed(f1))).markdown("+.3f")
+            scores, energies = (
+                [mean_and_spread(side, digits) for side in own] for own, digits in ((f1, 3), (units, 0))
+            )
+            head = f"| {alpha:g} | {RULES[rule]} | {NAMES[policy]} "
+            lines.append(f"{head}| {' | '.join([*scores, difference, *energies])} | {len(common)} |")
     return "\n".join(lines)
 
 
