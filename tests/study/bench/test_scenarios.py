@@ -11,12 +11,12 @@ from fallow.experiment.harvests import mean_harvest_of
 from fallow.study.bench.scenarios import list_suites, read_suite
 
 FROZEN: dict[tuple[str, str, int], str] = {
-    ("full", "bursty-scarce", 1): "9064480b9bf2eeb1b0360f87c00c81d44295fca8389e8b9c7b606f379fe4bd73",
-    ("full", "mild-scarce", 1): "af45a4ec8fe0a86c11f81a83847d6730e51635acff8cb47c04921f3b2fc9fee7",
-    ("full", "skewed-medium", 1): "f1217416df088fb4bb453a586b457cd0ff96b78fcb79a9eb8124691b02e0ec2a",
-    ("full", "skewed-scarce", 1): "f59987cf34caa2b3f3664d052cfa75b3be79c03bf42987865fe4f8c574367b98",
-    ("full", "solar-scarce", 1): "4575e90778be8055d1e7059521d66acc9c499f8e8438e43fbe232d9139b3a845",
-    ("full", "unequal-scarce", 1): "b6f0ec5021a56f0c1f7149940cfe42faebde5829f397648e1baada6dd4c37d81",
+    ("full", "bursty-scarce", 2): "53bd5d2fcb9cf4be56f80939ad1dad03f9af349419ea190e571b4b819eafec08",
+    ("full", "mild-scarce", 2): "c1219dfdf60dcb0e17e7409f03d3b374a0f21045df9c1f8ab79852977d28923f",
+    ("full", "skewed-medium", 2): "f26f96dd109ea861686d6e53022b2029e77268542506f5d1fb5cc6ae9da36547",
+    ("full", "skewed-scarce", 2): "c76229efb7f43970f134037555bf7edc3d616584ed8ca5120e9877eb909eff69",
+    ("full", "solar-scarce", 2): "bc36dee4bf9996ee9caefeeabc53e334e01922369c3f1119402d6fe295657dbb",
+    ("full", "unequal-scarce", 2): "00cae0e560cafcf73959f7883d4bd35e320fc07d794c73f26e0d19849d15a589",
     ("quick", "bursty-scarce", 1): "169a030769a28940a9e9826038963356fa9345c5bffa03163ee699a768d8ad4e",
     ("quick", "mild-scarce", 1): "d1b64a9f16f72f6a2a3d16e2ce8328c388dc806ad6ea2366bd58ef22c5664473",
     ("quick", "sensors-scarce", 1): "525c6d733b0bc4461fca1313600d7a35a199dc2fbc09e84f2f9dfa00939fc3a9",
