@@ -24,7 +24,11 @@ from fallow.sweeps.leases import PREFIX, read_report
 from tests.e2e.ray_cluster import RayCluster, ray_cluster
 from tests.processes import descendants, is_alive, open_files
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: fallow[ray]")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: fallow[ray]"),
+]
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ("clients=8", "epochs=150", "energy.p=0.5", "output.checkpoint_every=10")
