@@ -64,6 +64,9 @@ bench-peers: install  ## Fallow beside a hand-written loop, pfl and Flower, each
 bench-distances: install  ## what a client pays to compare models: by features and by parameters
 	$(BIN)/python benchmarks/distances.py
 
+bench-strategies: install  ## clients trained side by side, and in lockstep, by the arithmetic of a step
+	$(BIN)/python benchmarks/strategies.py
+
 bench-rules: install  ## each aggregation rule beside the mean of those received: time and memory
 	$(BIN)/python benchmarks/rules.py
 
@@ -93,4 +96,4 @@ docs: install  ## the documentation site, in site/
 clean:  ## remove the virtual environments and caches
 	rm -rf $(VENV) .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
 
-.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-peers bench-distances bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean
+.PHONY: help install demo test test-slow check coverage format lint-js bench-world bench-learning bench-peers bench-distances bench-strategies bench-rules bench-flower bench-plan bench-startup kill-test attack docs clean

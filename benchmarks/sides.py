@@ -4,6 +4,7 @@ import multiprocessing
 import resource
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -57,7 +58,10 @@ def ours(load: Workload, precision: Precision, *, probes: bool = True) -> Round:
     network = load.network(precision)
     workers = Workers(network)
     sgd, rule = SGD(lr=load.lr), Received()
-    strategy = choose(workers, network.weights(), load.trainings(0), samples, sgd)
+    strategy = choose(network, load.trainings(0))
+    first_steps = [replace(training, order=training.order[: training.batch_size]) for training in load.trainings(0)]
+    for _ in range(2):  # as warm_up does for the others
+        train_cohort(workers, strategy, network.weights(), first_steps, samples, sgd)
     shards = load.shards()
     probed = -(-shard_sizes(shards) // load.steps)
     print(f"  Fallow, {precision}: {strategy}, {workers.count} workers")

@@ -87,7 +87,7 @@ WORKLOADS = {
 
 
 def warm_up(module: nn.Module, images: torch.Tensor, targets: torch.Tensor) -> None:
-    """Trains nothing, thrice, as Fallow does when it chooses a strategy."""
+    """Trains nothing, thrice, so that no side's first round pays for what is made once."""
     for _ in range(3):
         cross_entropy(module(images[:15]), targets[:15]).backward()
     module.zero_grad()

@@ -141,26 +141,18 @@ def test_an_empty_cohort_has_no_results() -> None:
             assert train_cohort(workers, strategy, small().weights(), [], digits(1), SGD()) == []
 
 
-@pytest.mark.parametrize(
-    ("spread", "stacked", "chosen"),
-    [
-        (0.02, 0.01, "stacked"),
-        (0.01, 0.02, "spread"),
-        (0.5, 0.1, "spread"),  # 0.02 s a client and step: a large network, for which stacking is not tried
-    ],
-)
-def test_the_faster_way_is_chosen(spread: float, stacked: float, chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    network, now, asked = small(), [0.0], []
+@pytest.mark.parametrize(("batch_size", "chosen"), [(14, "stacked"), (15, "spread")])
+def test_clients_with_much_arithmetic_are_trained_side_by_side(batch_size: int, chosen: str) -> None:
+    # 2 × (1,000 × 1,000 + 1,000 × 10) = 2.02 million operations a sample: 28.3 million with 14, and 30.3 with 15.
+    network = named(MLP(hidden=(1000,)), (1000,))
+    assert choose(network, [replace(cohort(1)[0], batch_size=batch_size)]) == chosen
 
-    def work(_workers: Workers, strategy: str, *_: object) -> None:
-        asked.append(strategy)
-        now[0] += {"spread": spread, "stacked": stacked}[strategy]
 
-    with Workers(network, 1) as workers:
-        monkeypatch.setattr("fallow.learning.cohort.train_cohort", work)
-        monkeypatch.setattr("fallow.learning.cohort.time.perf_counter", lambda: now[0])
-        assert choose(workers, network.weights(), cohort(24), digits(24), SGD()) == chosen
-    assert ("stacked" in asked) == (spread < 0.24)
+def test_the_mean_size_of_a_batch_decides() -> None:
+    network = named(MLP(hidden=(1000,)), (1000,))
+    few, many = (replace(cohort(1)[0], batch_size=size) for size in (10, 19))
+    assert choose(network, [few, many]) == "stacked"  # 14.5 on average
+    assert choose(network, [few, many, many]) == "spread"  # 16
 
 
 @pytest.mark.parametrize("name", ["small", "dropout", "running statistics"])

@@ -151,10 +151,10 @@ def test_discarded_updates_do_not_count_as_delivered() -> None:
     assert not engine.delivered.any()
 
 
-def test_the_measured_strategy_is_recorded() -> None:
-    engine = Engine(experiment(compute={"strategy": "auto"}))
-    assert engine.experiment.compute.strategy == engine.learner.strategy
-    assert engine.experiment.compute.strategy in ("spread", "stacked")
+@pytest.mark.parametrize(("model", "strategy"), [("small-cnn", "stacked"), ("resnet18-gn", "spread")])
+def test_the_strategy_follows_from_the_model_and_is_recorded(model: str, strategy: str) -> None:
+    engine = Engine(experiment(compute={"strategy": "auto"}, model={"name": model}))
+    assert engine.experiment.compute.strategy == engine.learner.strategy == strategy
 
 
 @pytest.mark.parametrize(

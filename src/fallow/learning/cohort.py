@@ -1,17 +1,17 @@
-"""A cohort: all trainings that start from the same weights, by the faster of two ways.
+"""A cohort: all trainings that start from the same weights, by one of two ways.
 
 *Spread* gives each worker one client at a time; *stacked* trains many clients together, step by step. Their results
-differ in the last bits, so the choice is part of a run: it is made once and recorded with it.
+differ in the last bits, so the choice is part of a run: it follows from the network and the data alone, and is recorded
+with the run.
 """
 
-import time
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
 from fallow.learning.local import train
 from fallow.learning.network import Network
+from fallow.learning.operations import forward_flops
 from fallow.learning.options import SGD, Strategy
 from fallow.learning.ragged import ragged_stacks
 from fallow.learning.samples import Samples
@@ -28,8 +28,8 @@ STACK = 50
 WORTH_HALVING = 16
 """The number of clients from which a single stack is cut in two, so that two workers have work."""
 
-LONG_STEP_SECONDS = 0.01
-"""A step of one client that takes longer spends its time on arithmetic, not on calling operations."""
+LARGE_BATCH_FLOPS = 30_000_000
+"""A step with more arithmetic in the forward pass of its batch spends its time there, not on calling operations."""
 
 
 def train_cohort(
@@ -91,27 +91,24 @@ def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]
     return parts
 
 
-def choose(workers: Workers, weights: Weights, trainings: list[Training], samples: Samples, sgd: SGD) -> Strategy:
-    """Returns the faster strategy, after one step of the given trainings with each.
+def choose(network: Network, trainings: list[Training]) -> Strategy:
+    """Returns the strategy that is the faster one for trainings of such a size.
 
-    Timing is not repeatable, so call this once, before the first epoch, and record the result with the run. If a step
-    of one client takes long, the time goes into arithmetic, which stacking does not make faster. Then stacking is not
-    tried, because it needs much more memory for a large network.
+    Arithmetic is counted, not timed, so the same experiment takes the same way each time and on every machine. Stacking
+    saves calls; a large step spends its time elsewhere, and stacking it would only need more memory
+    (``benchmarks/strategies.py`` measures both).
 
     Args:
-        workers: The threads that compute.
-        weights: w(t), shape (P,), float32.
-        trainings: A few trainings to measure.
-        samples: The training set.
-        sgd: The options of a step.
+        network: What is trained.
+        trainings: Some of the run's, for the sizes of their batches.
+
+    Examples:
+        >>> from fallow.learning.network import build_network
+        >>> from fallow.learning.training import plan_training
+        >>> from fallow.models import SmallCNN
+        >>> training = plan_training(seed=0, client=0, slot=0, shard=np.arange(300), steps=20)
+        >>> [choose(build_network(SmallCNN(), shape, 10, seed=0), [training]) for shape in ((1, 8, 8), (3, 32, 32))]
+        ['stacked', 'spread']
     """
-    step = [replace(training, order=training.order[: training.batch_size]) for training in trainings]
-    seconds: dict[Strategy, float] = {}
-    for strategy in ("spread", "stacked"):
-        for _ in range(2):  # the first time warms up, and is overwritten
-            begin = time.perf_counter()
-            train_cohort(workers, strategy, weights, step, samples, sgd)
-            seconds[strategy] = time.perf_counter() - begin
-        if seconds["spread"] * workers.count > LONG_STEP_SECONDS * len(step):
-            return "spread"
-    return min(seconds, key=lambda strategy: seconds[strategy])
+    samples = float(np.mean([training.batch_size for training in trainings]))
+    return "spread" if forward_flops(network) * samples > LARGE_BATCH_FLOPS else "stacked"

@@ -74,7 +74,7 @@ class Learner:
         self._first_state = self.aggregation_state
         self._clock = Clock()
         self.seconds = self._clock.seconds
-        self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._measure()
+        self.strategy: Strategy = compute.strategy if compute.strategy != "auto" else self._choose()
 
     def distances(self, epoch: int) -> NDArray[np.float32]:
         """Returns M_i of Eq. (5) under w(t), shape (N,), float32. A model is probed once, when it is new.
@@ -259,7 +259,7 @@ class Learner:
         self.kept.by_client, self.starts, self.mean_weights = state.statistics, state.starts, state.mean_weights
         self.aggregation_state, self.seen = state.aggregation, state.seen
 
-    def _measure(self) -> Strategy:
-        """Returns the faster strategy for a small cohort."""
-        plans = [self.task.plan(i, 0, self._offsets[i]) for i in range(min(len(self.task.shards), 10))]
-        return choose(self.workers, self.weights, plans, self.task.train, self.task.sgd)
+    def _choose(self) -> Strategy:
+        """Returns the strategy for clients of this size."""
+        plans = [self.task.plan(i, 0, self._offsets[i]) for i in range(len(self.task.shards))]
+        return choose(self.task.network, plans)

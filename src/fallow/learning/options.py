@@ -25,7 +25,7 @@ class Compute(BaseModel):
 
     model_config = STRICT
     strategy: Literal["auto", "spread", "stacked"] = Field(
-        "auto", description="train clients side by side, or many in lockstep; auto measures a step of each"
+        "auto", description="train clients side by side, or many in lockstep; auto chooses by the arithmetic of a step"
     )
     precision: Precision = Field("fp32", description="bf16 computes in bfloat16 and keeps weights in float32")
     device: Literal["cpu", "cuda"] = Field("cpu", description="where networks run")

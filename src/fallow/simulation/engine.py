@@ -87,8 +87,8 @@ class Engine:
                 keeps_local=self.needs.distance == "parameters",
                 workers=workers,
             )
-            measured = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
-            self.experiment = experiment.model_copy(update={"compute": measured})
+            chosen = experiment.compute.model_copy(update={"strategy": self.learner.strategy})
+            self.experiment = experiment.model_copy(update={"compute": chosen})
         self.device_books = DeviceBooks.of(experiment, self.world.physics)
         self.epoch = 0
         self.asked = AskedPolicy(policy, experiment.policy.name, experiment.clients)
