@@ -105,7 +105,8 @@ def features_are_cheaper(features: Comparing, parameters: Comparing) -> Claim:
         "The feature distance is lightweight, the distance between parameters expensive.",
         "holds" if cheaper else "does not hold",
         [
-            f"a client keeps {features.kept:,} numbers for the one and {parameters.kept:,} for the other",
+            f"with the paper's network at full width a client keeps {features.kept:,} numbers for the one and "
+            f"{parameters.kept:,} for the other",
             f"one forward pass of a probe batch is {features.operations:,} operations, the distance between "
             f"parameters {parameters.operations:,}",
         ],
