@@ -1,4 +1,4 @@
-"""Makes confirmation.csv from the sweeps of step 2 (protocol.md), and prints the tables of docs/results.md.
+"""Adds the runs of step 2 (protocol.md) to confirmation.csv, and prints the tables of docs/results.md.
 
 python results/recommended/summarize.py runs/confirmation
 """
@@ -40,7 +40,13 @@ def read(folders: list[Path]) -> list[Row]:
                 **{name: str(summary[name]) for name in ("energy_total", "starts", "uploads", "stale_uploads")},
             }
         )
-    return sorted(rows, key=lambda row: (float(row["p"]), list(ARMS).index(row["selection"]), int(row["seed"])))
+    return rows
+
+
+def ordered(rows: list[Row]) -> list[Row]:
+    """Returns the rows by cell, arm and seed; of two of the same run the later one."""
+    by_place = {(float(row["p"]), list(ARMS).index(row["selection"]), int(row["seed"])): row for row in rows}
+    return [by_place[place] for place in sorted(by_place)]
 
 
 def of(rows: list[Row], p: str, arm: str) -> dict[str, Row]:
@@ -94,10 +100,10 @@ def read_rows() -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="*", help="sweeps; none: only print the tables of confirmation.csv")
+    parser.add_argument("folders", type=Path, nargs="*", help="of runs; none: only print the tables of confirmation.csv")
     folders = parser.parse_args().folders
     if folders:
-        rows = read(folders)
+        rows = ordered(read_rows() + read(folders))
         with TABLE.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
