@@ -100,7 +100,9 @@ def read_rows() -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="*", help="of runs; none: only print the tables of confirmation.csv")
+    parser.add_argument(
+        "folders", type=Path, nargs="*", help="of runs; none: only print the tables of confirmation.csv"
+    )
     folders = parser.parse_args().folders
     if folders:
         rows = ordered(read_rows() + read(folders))
