@@ -70,7 +70,7 @@ def measure(name: str, precision: Precision, repeats: int) -> None:
             found = seconds(network, clients, batch, repeats)
             ratios.append(f"{found['stacked'] / found['spread']:.2f}")
         chosen = choose(network, [plan_training(SEED, 0, 0, np.arange(batch * STEPS), STEPS)])
-        print(f"{name:>20} {batch:6} {flops / 1e6:9.1f}" + "".join(f"{ratio:>9}" for ratio in ratios) + f"  {chosen}")
+        print(f"{name:>20} {batch:6} {flops / 1e6:9.1f}" + "".join(f"{ratio:>12}" for ratio in ratios) + f"  {chosen}")
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
     print(f"Seconds stacked / seconds spread; auto spreads above {LARGE_BATCH_FLOPS / 1e6:g} million operations.")
-    print(f"{'network':>20} {'batch':>6} {'million':>9}" + "".join(f"{f'{n} clients':>9}" for n in CLIENTS) + "  auto")
+    print(f"{'network':>20} {'batch':>6} {'million':>9}" + "".join(f"{f'{n} clients':>12}" for n in CLIENTS) + "  auto")
     for name in NETWORKS:
         measure(name, given.precision, given.repeats)
 
