@@ -92,11 +92,11 @@ def stacks(trainings: list[Training], *, whole: bool = False) -> list[list[int]]
 
 
 def choose(network: Network, trainings: list[Training]) -> Strategy:
-    """Returns the strategy that is the faster one for trainings of such a size.
+    """Returns the strategy for trainings of such a size.
 
     Arithmetic is counted, not timed, so the same experiment takes the same way each time and on every machine. Stacking
-    saves calls; a large step spends its time elsewhere, and stacking it would only need more memory
-    (``benchmarks/strategies.py`` measures both).
+    saves calls; a large step spends its time elsewhere, and stacking it would only need more memory. Near the limit the
+    other way can be the faster one, by the network and by how many train at once (``benchmarks/strategies.py``).
 
     Args:
         network: What is trained.
