@@ -1,5 +1,9 @@
 """Sizes that no memory holds are refused before anything is made; the machine of these tests is made small."""
 
+import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,3 +80,37 @@ def test_an_archive_that_unpacks_to_more_than_the_memory_is_refused(tmp_path: Pa
     assert (tmp_path / "bomb.npz").stat().st_size < 10_000
     with pytest.raises(FallowError, match=r"bomb\.npz takes 1\.65 MB of memory, and this machine has 1 MB"):
         load_dataset(f"npz:{tmp_path}/bomb.npz", seed=0)
+
+
+FAULTS = """
+import ctypes, resource, sys
+from fallow.memory import reuse_freed
+if sys.argv[1] == "reused":
+    reuse_freed()
+C = ctypes.CDLL(None)
+C.malloc.restype, C.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+C.memset.argtypes, C.free.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t], [ctypes.c_void_p]
+def step():
+    blocks = [C.malloc(20 << 20) for _ in range(3)]
+    for block in blocks:
+        C.memset(block, 1, 20 << 20)
+    for block in reversed(blocks):
+        C.free(block)
+step()
+step()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    step()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="another C library than glibc")
+def test_memory_that_a_step_freed_serves_the_next_one() -> None:
+    def pages(how: str) -> int:
+        command = [sys.executable, "-c", FAULTS, how]
+        settings = {name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_"))}
+        return int(subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout)
+
+    assert pages("plain") > 100, "glibc gave nothing back by itself, so this shows nothing"
+    assert pages("reused") < 50

@@ -49,12 +49,12 @@ def draw_floor(axes: Axes, rooms: list[Room], bottom: float, colour: str) -> flo
     """Draws the rooms of a floor side by side, between 0 and 100; returns its height."""
     width = 100 / len(rooms)
     texts = [fill(words, int((width - 2) * 1.1), break_long_words=False) for _, words in rooms]
-    height = 0.72 + 0.19 * max(text.count("\n") for text in texts)
+    height = 0.76 + 0.205 * max(text.count("\n") for text in texts)
     for place, ((name, _), text) in enumerate(zip(rooms, texts, strict=True)):
         left = width * place
         walls = (left + 0.4, bottom + 0.05), width - 0.8, height - 0.1
         axes.add_patch(Rectangle(*walls, facecolor=PAPER, edgecolor=colour, linewidth=1.8))
-        axes.text(left + 1.3, bottom + height - 0.15, name.rstrip("/"), weight="bold", size=9, va="top")
+        axes.text(left + 1.3, bottom + height - 0.15, name.rstrip("/"), weight="bold", size=8.2, va="top")
         axes.text(left + 1.3, bottom + height - 0.4, text, size=7.5, va="top", linespacing=1.25)
     return height
 

@@ -1,12 +1,18 @@
-"""How much memory this machine has, asked before it is filled."""
+"""How much memory this machine has, asked before it is filled; and what becomes of memory that was freed."""
 
 import os
+import sys
 from pathlib import Path
 
 from fallow.errors import ConfigError
 
 CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where Linux states what a container may use; "max" is no limit."""
+
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
+"""Two settings of ``mallopt``, as glibc numbers them."""
+
+MEBIBYTE = 1 << 20
 
 
 def machine_bytes() -> int | None:
@@ -46,6 +52,24 @@ def check_memory(needed: int, what: str, advice: str) -> None:
         raise ConfigError(
             f"{what} takes {_in_words(needed)} of memory, and this machine has {_in_words(there)}; {advice}."
         )
+
+
+def reuse_freed() -> None:
+    """Has the C library keep memory that was freed, for what this process asks for next.
+
+    Layers ask for as much memory in each step as they freed in the last one. By itself glibc gives much of it back to
+    the system, which hands it out anew, page by page: a tenth to a quarter of the time of a training. The limits are
+    the highest that glibc comes to by itself: blocks below 32 MiB are kept, up to 64 MiB in each of its heaps. They
+    hold for the whole process, so whoever owns the process calls this. Another C library is left as it is.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes  # only where something is computed
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(MMAP_THRESHOLD, 32 * MEBIBYTE)
+        mallopt(TRIM_THRESHOLD, 64 * MEBIBYTE)
 
 
 def _in_words(count: int) -> str:

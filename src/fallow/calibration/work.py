@@ -21,6 +21,7 @@ from fallow.learning.state import Trained
 from fallow.learning.statistics import check_batches
 from fallow.learning.training import Training, plan_training
 from fallow.learning.workers import Workers
+from fallow.memory import reuse_freed
 from fallow.models import Shape
 from fallow.models.weights import Weights
 from fallow.plugins.wording import in_words
@@ -126,6 +127,7 @@ def prepare_work(model: Any, data: Any, options: Options) -> Work:
         ConfigError: There is no such model or dataset, or they do not fit each other or the options.
         DataError: The data is missing or damaged.
     """
+    reuse_freed()  # as a node does
     experiment = Experiment(model=model, **({} if data is None else {"data": data}))
     name = experiment.model.name
     if data is None:

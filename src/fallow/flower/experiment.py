@@ -23,6 +23,7 @@ from fallow.learning.network import Network, build_network
 from fallow.learning.probe import Probed, probe, probe_batches, shard_sizes
 from fallow.learning.samples import Samples, samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.memory import reuse_freed
 from fallow.models.weights import Weights
 from fallow.plugins.nested import flatten
 from fallow.simulation.learner_setup import load_dataset, split
@@ -32,6 +33,7 @@ class _Parts:
     """What all nodes of an experiment share in one process."""
 
     def __init__(self, toml: str) -> None:
+        reuse_freed()
         self.experiment = Experiment.from_toml(toml)
         dataset = load_dataset(self.experiment)
         self.network = _network(self.experiment, dataset)

@@ -7,6 +7,7 @@ from pathlib import Path
 from fallow.errors import RunDirectoryError
 from fallow.experiment import Experiment, bound_to_process, check_experiment
 from fallow.experiment.harvests import mean_harvest_of
+from fallow.memory import reuse_freed
 from fallow.processors import check_workers
 from fallow.runs.begun import as_begun, check_same
 from fallow.runs.layout import as_folder, check_place, is_begun, is_finished
@@ -140,14 +141,14 @@ def begin_or_resume(
             return
         if experiment is None or begun:
             experiment = as_begun(experiment, directory)
-        engine = Engine(experiment, workers=workers)
+        engine = _engine(experiment, workers)
         with RunWriter(engine, directory, resume=begun, held=True, accept_changes=accept_changes) as open_run:
             yield open_run
 
 
 def _run_held(experiment: Experiment, directory: Path, *, overwrite: bool, workers: int | None, progress: bool) -> None:
     """Runs an experiment in a directory that is held."""
-    engine = Engine(experiment, workers=workers)
+    engine = _engine(experiment, workers)
     with RunWriter(engine, directory, overwrite=overwrite, held=True) as open_run:
         _write(open_run, progress=progress)
 
@@ -155,7 +156,7 @@ def _run_held(experiment: Experiment, directory: Path, *, overwrite: bool, worke
 def _run_in_memory(experiment: Experiment, workers: int | None, *, progress: bool) -> Run:
     if experiment.output.trackers:
         raise RunDirectoryError("output.trackers need a run directory to write to; give one with out=…")
-    engine = Engine(experiment, workers=workers)
+    engine = _engine(experiment, workers)
     recorded = RecordedRun(engine)
     with _show(engine, progress=progress) as bar, stop_between_epochs() as stop:
         with suppress(KeyboardInterrupt):  # of somebody who could not wait for the end of the epoch
@@ -177,6 +178,11 @@ def _write(open_run: OpenRun, *, progress: bool) -> None:
         if summary is None:
             bound = bound_to_process(experiment)
             tell(how_to_go_on(open_run.directory, engine.epoch, open_run.kept, experiment.epochs, bound))
+
+
+def _engine(experiment: Experiment, workers: int | None) -> Engine:
+    reuse_freed()
+    return Engine(experiment, workers=workers)
 
 
 def _show(engine: Engine, *, progress: bool) -> Bar:

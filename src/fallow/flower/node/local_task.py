@@ -13,6 +13,7 @@ from fallow.learning.network import Network
 from fallow.learning.options import SGD
 from fallow.learning.samples import samples_from_arrays
 from fallow.learning.workers import Workers
+from fallow.memory import reuse_freed
 from fallow.models import check_repeatable
 from fallow.objectives import Objective
 from fallow.rng import Purpose, stream
@@ -56,6 +57,7 @@ def local_task(
     def probe_batch(epoch: int) -> NDArray[np.int64]:
         return stream(seed, Purpose.PROBE, epoch, number).permutation(len(shard))[:size]
 
+    reuse_freed()
     shape = tuple(local.x.shape[1:])
     network = Network(module, shape, local.classes, feature)
     check_repeatable(network.module, shape)
