@@ -11,10 +11,10 @@ from fallow.experiment.harvests import mean_harvest_of
 from fallow.study.bench.scenarios import list_suites, read_suite
 
 FROZEN: dict[tuple[str, str, int], str] = {
-    ("full", "skewed-medium", 3): "e61fa804e7bcee50b84433c06439877d2dea615a4b017ff73a5a7dade863f4cb",
-    ("full", "skewed-scarce", 3): "29b143822e0e5fd81f420e6b4f4f7eae6919a4b6bb87f9955af6db6556add867",
-    ("full", "solar-scarce", 3): "9206bed3cb2cad3f94af1a4b650772ec4ea149f0cd8793e03ba79b4c5fab884f",
-    ("full", "unequal-scarce", 3): "9dda1056cfc4e509f1ecdab46db5143079e1e0e81f06c8c8e9c30e4357977b9b",
+    ("full", "skewed-medium", 4): "62ef17294e819b6f31ab77767f7f39ba664be420e24ddd305850a308f085f0c1",
+    ("full", "skewed-scarce", 4): "fd646aa306639eb338e0d5c595920662345567eb63e0f214d86702e2728a746c",
+    ("full", "solar-scarce", 4): "f6b89f08732d6cd5033ffc247d0969848283934b5dd2ea8ff02614c856292643",
+    ("full", "unequal-scarce", 4): "062a9d54076d2a17ad36671e742702cd41f713f882776bbf37f2d1bc42b4262a",
     ("quick", "bursty-scarce", 1): "169a030769a28940a9e9826038963356fa9345c5bffa03163ee699a768d8ad4e",
     ("quick", "mild-scarce", 1): "d1b64a9f16f72f6a2a3d16e2ce8328c388dc806ad6ea2366bd58ef22c5664473",
     ("quick", "sensors-scarce", 1): "525c6d733b0bc4461fca1313600d7a35a199dc2fbc09e84f2f9dfa00939fc3a9",
