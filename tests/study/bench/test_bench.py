@@ -117,7 +117,9 @@ def test_python_takes_objects_and_classes_and_a_rule(small: Path) -> None:
     assert result.failures == {}
     assert result.notes[0] == f"poor: {MISSING}"
     assert result.notes[-1] == f"`fallow bench --reference --suite {small}` makes these results."
-    assert result.report() == Path("runs/bench/small/bench.html")
+    page = result.report()
+    assert page == Path("runs/bench/small/bench.html")
+    assert "· suite small · 2 scenarios · 1 seed<" in page.read_text(encoding="utf-8")
     assert list(result.table().seeds) == [1] * 4
 
 

@@ -29,8 +29,9 @@ def bench_page(bench: "Bench") -> str:
     names = bench.names
     numbers = {name: number for number, name in enumerate(_first_entered(names, bench.entrants))}
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in bench.notes)
-    seeds = f"{bench.suite.seeds} seeds" if bench.suite.seeds > 1 else "1 seed"
-    scope = f"{', '.join(bench.entrants)} · suite {bench.suite.name} · {len(bench.scenarios)} scenarios · {seeds}"
+    counts = ((len(bench.scenarios), "scenario"), (bench.suite.seeds, "seed"))
+    sizes = [f"{count} {what}{'s' * (count != 1)}" for count, what in counts]
+    scope = " · ".join([", ".join(bench.entrants), f"suite {bench.suite.name}", *sizes])
     return fill_page(
         TEMPLATE,
         scope=html.escape(scope),
