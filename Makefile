@@ -33,7 +33,7 @@ test: install  ## install, then all tests but the slow ones
 	$(TEST) --dist worksteal
 
 test-slow: install  ## the tests that need minutes or extra programs
-	$(TEST) --dist loadgroup -m slow  # files whose tests share a costly fixture are a group
+	$(TEST) --dist loadfile -m slow  # the tests of a file share what is costly to make
 
 check: install  ## format, lint, strict types, tests
 	$(BIN)/ruff format --check .

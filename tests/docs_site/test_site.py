@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("site"),
     pytest.mark.skipif(find_spec("zensical") is None, reason="needs Zensical: pip install -e '.[docs]'"),
 ]
 

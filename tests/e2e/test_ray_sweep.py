@@ -26,7 +26,6 @@ from tests.processes import descendants, is_alive, open_files
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("ray"),
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: fallow[ray]"),
 ]
 

@@ -19,7 +19,7 @@ from tests.flower.superlink import CABLED, DEADLINE, RealFederation, documented,
 
 NEW_APP = Experiment.read(TEMPLATE / "app" / "experiment.toml")
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("federation")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -190,8 +190,8 @@ def test_engine_and_oracle_agree_in_worlds_of_devices_in_which_what_is_rare_come
 def test_engine_and_oracle_agree_in_worlds_never_seen_before(policy: str) -> None:
     rng = random.Random()  # noqa: S311
     for world in (some_world, some_device_world):
-        agree_in_corners(policy, 400, derandomize=False, world=world)
-        for _ in range(600):
+        agree_in_corners(policy, 200, derandomize=False, world=world)
+        for _ in range(300):
             assert_agreement(world(policy, rng.choice))
 
 

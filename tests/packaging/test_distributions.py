@@ -20,7 +20,7 @@ SMALL = (
     *("learning.mode=train", "compute.strategy=stacked", "compute.workers=1"),
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+pytestmark = pytest.mark.slow
 
 
 def call(*command: str | Path, cwd: Path, code: int = 0) -> str:

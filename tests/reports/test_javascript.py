@@ -7,8 +7,6 @@ import pytest
 from fallow.reports import page
 from tests.reports.javascript import PAGE, BiomeMissingError, _locate, check_format, find_biome, lint, lint_page
 
-pytestmark = pytest.mark.xdist_group("biome")
-
 
 @pytest.fixture(scope="module")
 def biome() -> Path:
