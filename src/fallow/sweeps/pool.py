@@ -185,11 +185,11 @@ def _end(workers: list[tuple[Connection, BaseProcess]], *, asked: bool = False) 
         asked: Whether somebody asked for it, who is told.
     """
     try:
-        if asked:
-            tell("Stopping when the epochs under way are done; Ctrl-C again stops at once.")
         for _, process in workers:
             if process.is_alive():
                 process.terminate()
+        if asked:  # said when it is so: whoever reads it can count on it
+            tell("Stopping when the epochs under way are done; Ctrl-C again stops at once.")
         for pipe, process in workers:
             process.join()
             pipe.close()
