@@ -13,7 +13,7 @@ from fallow.errors import ConfigError
 from fallow.experiment.settings import override
 from fallow.study import kept as tables
 from fallow.study.grid import ALPHAS, HARVESTS, RULES, SCALES, Scale
-from fallow.study.paper import Shown, paper_from, plan_paper, plan_sensitivity, run_paper
+from fallow.study.paper import Shown, paper_from, plan_paper, plan_sensitivity, plan_with, run_paper
 from fallow.study.readings.run import readings_from
 from fallow.study.readings.spent import TABLE as READINGS_TABLE
 from fallow.study.sensitivity import ALPHA
@@ -47,6 +47,14 @@ def paper(
         Path | None,
         typer.Option("--from", help="Run nothing; draw from a folder of tables that were kept.", show_default=False),
     ] = None,
+    with_kept: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            help="Add to a folder of tables that were kept: their runs are not run again, and are shown too.",
+            show_default=False,
+        ),
+    ] = None,
     setting: Setting = None,
     out: Annotated[Path, typer.Option(help="Folder of the study; one that is there goes on.")] = Path("runs/paper"),
     workers: Workers = 0,
@@ -55,6 +63,8 @@ def paper(
 ) -> None:
     """Rerun the paper's study: 3 α × 3 p_bc × 4 policies; draw its figures and judge its claims."""
     settings = _settings(setting or [])
+    if with_kept is not None and (readings or kept is not None):
+        raise ConfigError("--with is for runs of the grid and --sensitivity; leave it out.")
     if kept is not None:
         _draw(kept, out, as_json=as_json)
         return
@@ -76,6 +86,10 @@ def paper(
             alphas=_known("--alpha", alpha, ALPHAS) or ALPHAS,
             harvests=harvests or HARVESTS,
         )
+    if with_kept is not None:
+        planned = plan_with(planned, with_kept)
+        if not as_json:
+            console.print(f"{planned.spared} more runs are in {with_kept}.", highlight=False, markup=False)
     if dry_run:
         show_forecast(planned.runs, workers, as_json=as_json)
         return

@@ -28,7 +28,7 @@ def write_outcomes(outcomes: Mapping[str, Outcomes], folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     runs = [
-        [rule, *cell, policy, seed, *(f"{value:.10g}" for value in _values(one))]
+        [rule, *cell, policy, seed, *map(_exact, _values(one))]
         for rule, own in outcomes.items()
         for (cell, policy, seed), one in sorted(own.runs.items())
     ]
@@ -74,7 +74,7 @@ def write_varied(varied: Varied, folder: Path) -> None:
         folder: Where it goes.
     """
     if varied:
-        rows = [[*key, *(f"{value:.10g}" for value in _values(one))] for key, one in sorted(varied.items())]
+        rows = [[*key, *map(_exact, _values(one))] for key, one in sorted(varied.items())]
         _write(folder / VARIED, ["variant", "p", "seed", *NUMBERS], rows)
 
 
@@ -99,6 +99,11 @@ def _outcome(row: Mapping[str, str]) -> Outcome:
 
 def _values(one: Outcome) -> Iterator[float]:
     yield from (one.epochs, one.late_f1, one.energy, one.age_delivered, one.age_selected, one.energy_to_target)
+
+
+def _exact(value: float) -> str:
+    """Returns a number from which the same one can be read, so that studies in parts come to the same page."""
+    return str(value).removesuffix(".0")
 
 
 def _write(path: Path, heads: list[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -1,9 +1,10 @@
 """What the runs of the paper's study came to: numbers of each run, and bands over seeds."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,12 +126,26 @@ def read_outcomes(folder: Path) -> Outcomes:
     Args:
         folder: With a directory for each run; it need not exist.
     """
-    found = {}
+    return gather(
+        {
+            ((flat["data.alpha"], flat["energy.p"]), flat["policy.name"], flat["seed"]): read_series(directory)
+            for flat, directory in finished_runs(folder)
+        }
+    )
+
+
+def finished_runs(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Yields the settings, by their full names, and the directory of each finished run in a folder.
+
+    Args:
+        folder: With a directory for each run; it need not exist.
+
+    Raises:
+        RunDirectoryError: The settings of a run can't be read.
+    """
     for directory in sorted(path.parent for path in folder.glob(f"*/{CONFIG}")):
         if is_finished(directory):
-            flat = flatten(read_settings(directory))
-            found[(flat["data.alpha"], flat["energy.p"]), flat["policy.name"], flat["seed"]] = read_series(directory)
-    return gather(found)
+            yield flatten(read_settings(directory)), directory
 
 
 def seeds_of(results: Results, cell: Cell, *policies: str) -> list[int]:

@@ -1,15 +1,24 @@
 """The paper's study from plan to page: its runs, its figures, and its claims with what we found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fallow.errors import ConfigError, FallowError
+from fallow.errors import ConfigError
 from fallow.storage.files import write_atomically
+from fallow.study.conditions import (
+    SETTINGS,
+    Conditions,
+    check_alike,
+    planned_conditions,
+    read_conditions,
+    write_conditions,
+)
 from fallow.study.figures import draw_figures
 from fallow.study.grid import ALPHAS, HARVESTS, RULES, Scale, build_grid, check_unset, merged
-from fallow.study.kept import load_outcomes, load_varied, write_outcomes, write_varied
+from fallow.study.joined import Kept, check_length, join, load_kept
+from fallow.study.kept import write_outcomes, write_varied
 from fallow.study.outcomes import Outcomes, read_outcomes
 from fallow.study.page import claims_page
 from fallow.study.sensitivity import ALPHA, FOLDER, VARIANTS, Varied, plan_variants, read_varied
@@ -32,12 +41,16 @@ class PaperPlan:
     Attributes:
         scale: Of the study.
         out: The folder of the study.
-        runs: Every run.
+        runs: Every run that is to be carried out.
+        kept: The tables that these join, if there are any.
+        spared: How many more runs were planned, and are in those tables.
     """
 
     scale: Scale
     out: Path
     runs: list[PlannedRun]
+    kept: Kept | None = None
+    spared: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,6 +131,38 @@ def plan_sensitivity(
     return PaperPlan(scale, out, [run for run in grid.runs if run.point["policy.name"] in compared] + variants)
 
 
+def plan_with(planned: PaperPlan, folder: Path) -> PaperPlan:
+    """Returns the plan without the runs that stand in tables that were kept, to which its runs are added.
+
+    Args:
+        planned: A study.
+        folder: With the tables of the same study, perhaps from another machine.
+
+    Raises:
+        FallowError: A table can't be read, or its runs were made under other settings.
+    """
+    if folder.resolve() == planned.out.resolve():
+        raise ConfigError(f"{folder} holds the tables; choose another folder for the study (--out).")
+    kept = load_kept(folder)
+    if not kept.conditions:
+        raise ConfigError(f"{folder} holds no {SETTINGS}, so nobody can tell whether other runs may join its tables.")
+    check_alike(kept.conditions, planned_conditions(planned.runs, planned.out), folder)
+    left = [run for run in planned.runs if not _is_kept(run, planned.out, kept)]
+    return replace(planned, runs=left, kept=kept, spared=len(planned.runs) - len(left))
+
+
+def _is_kept(run: PlannedRun, out: Path, kept: Kept) -> bool:
+    """Returns whether tables hold a run that is planned, and checks that it is as long as their others."""
+    folder = run.directory.parent.relative_to(out)
+    for name, rule in RULES.items():
+        if rule.folder == str(folder):
+            cell, policy = (run.point["data.alpha"], run.point["energy.p"]), run.point["policy.name"]
+            own = kept.outcomes.get(name, Outcomes())
+            check_length(own, cell, policy, run.experiment.epochs, kept.folder)
+            return (cell, policy, run.point["seed"]) in own.runs
+    return (folder.name, run.point["energy.p"], run.point["seed"]) in kept.varied
+
+
 def run_paper(
     planned: PaperPlan, workers: int = 0, observer: Observer | None = None
 ) -> tuple[SweepResult, Shown | None]:
@@ -128,15 +173,28 @@ def run_paper(
         workers: Runs at a time; 0 is one for each processor.
         observer: Hears how it goes.
     """
+    if planned.kept:
+        _gather(planned)  # what can't be joined is said before the first run begins
     sweep = execute(planned.runs, planned.out, workers=workers, observer=observer)
-    outcomes = {name: read_outcomes(planned.out / rule.folder) for name, rule in RULES.items()}
-    outcomes = {name: own for name, own in outcomes.items() if own.runs}
+    outcomes, varied, conditions = _gather(planned)
     if not outcomes:
         return sweep, None
-    varied = read_varied(planned.out / FOLDER)
     write_outcomes(outcomes, planned.out)
     write_varied(varied, planned.out)
+    write_conditions(conditions, planned.scale, planned.out)
     return sweep, show_outcomes(outcomes, planned.out, planned.scale, varied)
+
+
+def _gather(planned: PaperPlan) -> tuple[dict[str, Outcomes], Varied, Conditions]:
+    """Returns what all runs came to, those in the folder of the study and those that were kept, with their settings."""
+    found = {name: read_outcomes(planned.out / rule.folder) for name, rule in RULES.items()}
+    outcomes = {name: own for name, own in found.items() if own.runs}
+    varied = read_varied(planned.out / FOLDER)
+    conditions = read_conditions(planned.out)
+    if not planned.kept:
+        return outcomes, varied, conditions
+    check_alike(planned.kept.conditions, conditions, planned.kept.folder)
+    return *join(planned.kept, outcomes, varied), planned.kept.conditions | conditions
 
 
 def show_outcomes(
@@ -163,16 +221,11 @@ def paper_from(folder: Path, out: Path) -> Shown:
     """Shows what a study says, from tables that were kept; nothing is run.
 
     Args:
-        folder: It holds runs.csv and bands.csv, and may hold sensitivity.csv.
+        folder: It holds runs.csv and bands.csv, and may hold sensitivity.csv and settings.toml.
         out: Where page and figures go.
 
     Raises:
         FallowError: A table can't be read, or is empty or another's.
     """
-    try:
-        outcomes, varied = load_outcomes(folder), load_varied(folder)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FallowError(f"{folder} holds tables that `fallow paper` did not write.") from error
-    if not outcomes or not outcomes.keys() <= RULES.keys():
-        raise FallowError(f"{folder} holds no runs of a rule that is known: {', '.join(RULES)}.")
-    return show_outcomes(outcomes, out, varied=varied)
+    kept = load_kept(folder)
+    return show_outcomes(kept.outcomes, out, kept.scale, kept.varied)

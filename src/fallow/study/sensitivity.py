@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fallow.errors import ConfigError
-from fallow.plugins.nested import flatten
-from fallow.runs.layout import CONFIG, is_finished
-from fallow.runs.reader import read_settings
 from fallow.study.grid import NAMES, POLICIES, merged, with_policy
 from fallow.study.intervals import paired
-from fallow.study.outcomes import Outcome, Results, outcome_of
+from fallow.study.outcomes import Outcome, Results, finished_runs, outcome_of
 from fallow.study.results import read_series
 from fallow.sweeps.grid import PlannedRun, plan
 
@@ -118,13 +115,11 @@ def read_varied(folder: Path) -> Varied:
     Args:
         folder: With a folder for each variant; it need not exist.
     """
-    found = {}
-    for variant in VARIANTS:
-        for directory in sorted(path.parent for path in (folder / variant.name).glob(f"*/{CONFIG}")):
-            if is_finished(directory):
-                flat = flatten(read_settings(directory))
-                found[variant.name, flat["energy.p"], flat["seed"]] = outcome_of(read_series(directory))
-    return found
+    return {
+        (variant.name, flat["energy.p"], flat["seed"]): outcome_of(read_series(directory))
+        for variant in VARIANTS
+        for flat, directory in finished_runs(folder / variant.name)
+    }
 
 
 def variants_page(varied: Varied, results: Results) -> list[str]:
