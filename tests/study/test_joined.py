@@ -61,7 +61,9 @@ def test_a_study_in_two_parts_comes_to_the_tables_of_the_whole(whole: Path, part
     for key, band in one.items():
         assert band.seeds == two[key].seeds == 2
         for side in ("epochs", "mean", "low", "high"):
-            np.testing.assert_allclose(getattr(two[key], side), getattr(band, side), rtol=1e-4)  # of bands five digits are kept
+            np.testing.assert_allclose(
+                getattr(two[key], side), getattr(band, side), rtol=1e-4
+            )  # of bands five digits are kept
 
 
 def test_a_study_whose_runs_are_all_kept_is_shown_again(whole: Path, tmp_path: Path) -> None:

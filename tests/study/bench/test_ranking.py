@@ -1,6 +1,7 @@
 """Ranks, differences and tables, worked by hand."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,17 @@ def test_the_page_carries_everything_and_no_name_becomes_markup(bench: Bench, tm
     assert "A note." in text
     assert text.count('<svg class="chart"') == 2
     assert text.count('<g class="point">') == 4 + 2  # the bound is a line
+    assert "A dashed line is a bound" in text
+    assert "Each panel has a scale of its own" in text
     assert "{{" not in text
     assert "http" not in text.replace("http-equiv", "")
     assert bench.report(tmp_path / "other.html").name == "other.html"
+
+
+def test_the_page_of_one_scenario_without_a_bound_speaks_of_neither_bounds_nor_several_scales(bench: Bench) -> None:
+    scores = tuple(one for one in SCORES if one.scenario == "poor" and one.entrant != "unlimited")
+    suite = replace(bench.suite, scenarios=bench.suite.scenarios[:1])
+    text = replace(bench, suite=suite, scores=scores).report().read_text(encoding="utf-8")
+    assert text.count('<svg class="chart"') == 1
+    assert "dashed" not in text
+    assert "scale of its own" not in text

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fallow.study.bench.result import Bench
 
 TEMPLATE = "bench.html"
+BOUNDS = "A dashed line is a bound: a policy for which energy is no limit."
+SCALES = '<p class="hint">Each panel has a scale of its own.</p>'
 COMPARED = ((F1, "F1"), (ENERGY, "Energy (units)"))
 """The columns of which the page has differences, and what they are called."""
 
@@ -38,6 +40,8 @@ def bench_page(bench: "Bench") -> str:
         notes=notes,
         charts="\n".join(_figure(bench, scenario, numbers) for scenario in bench.scenarios),
         legend=_legend([name for name in names if name in bench.ranked], bench.entrants, numbers),
+        bounds=BOUNDS if {score.entrant for score in bench.scores} - set(bench.ranked) else "",
+        scales=SCALES if len(bench.scenarios) > 1 else "",
         late=f"{LATE:.0%}",
         mark=ENTERED,
         scores=_scrollable("F1", bench.cells()),
