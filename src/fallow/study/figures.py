@@ -49,8 +49,11 @@ def _grid(curves: Curves, what: str, title: str, path: Path) -> list[Path]:
         for row, alpha in enumerate(alphas):
             for place, p in enumerate(harvests):
                 axis = axes[row][place]
-                for policy in POLICIES:
-                    _line(axis, curves.get(((alpha, p), policy, what)), policy)
+                bands = {policy: curves.get(((alpha, p), policy, what)) for policy in POLICIES}
+                for policy, band in bands.items():
+                    _line(axis, band, policy)
+                if not any(bands.values()):
+                    axis.text(0.5, 0.5, "not run", transform=axis.transAxes, ha="center", va="center", color="0.5")
                 axis.set_title(f"α = {alpha:g}, p$_{{bc}}$ = {p:g}", fontsize=9)
                 axis.grid(alpha=0.25)
         figure.supxlabel("epoch")
