@@ -27,7 +27,7 @@ def read_rows() -> dict[str, Outcomes]:
 def table(outcomes: dict[str, Outcomes]) -> str:
     """Returns a row for each cell, rule and policy: means over seeds, ± their deviation."""
     lines = [
-        "| α | p_bc | rule | policy | F1, last fifth | units | mean age | seeds |",
+        "| α | p_bc | rule | policy | F1, last fifth | units | mean age | seeds × epochs |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for alpha, p, rule, policy in itertools.product(ALPHAS, HARVESTS, outcomes, POLICIES):
@@ -38,7 +38,7 @@ def table(outcomes: dict[str, Outcomes]) -> str:
                 for name, digits in (("late_f1", 3), ("energy", 0), ("age_delivered", 2))
             ]
             head = f"| {alpha:g} | {p:g} | {RULES[rule]} | {NAMES[policy]} "
-            lines.append(f"{head}| {' | '.join(numbers)} | {len(own)} |")
+            lines.append(f"{head}| {' | '.join(numbers)} | {len(own)} × {own[0].epochs} |")
     return "\n".join(lines)
 
 
