@@ -10,6 +10,7 @@ from fallow.cli import app
 from fallow.errors import FallowError
 from fallow.study.grid import RULES
 from fallow.study.joined import join_bands, load_kept
+from fallow.study.kept import write_varied
 from fallow.study.outcomes import Band
 from fallow.study.paper import PaperPlan, paper_from, plan_paper, plan_sensitivity, plan_with, run_paper
 from tests.cli.runner import fail, invoke
@@ -78,6 +79,18 @@ def test_variants_are_compared_with_runs_that_were_kept(whole: Path, tmp_path: P
     plan = plan_with(others, whole)
     assert plan.spared == 0  # they are in another cell
     assert [run.directory for run in plan.runs] == [run.directory for run in others.runs]
+
+
+def test_variants_over_another_number_of_epochs_can_not_join(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "kept", ignore=shutil.ignore_patterns("runs"))
+    kept = load_kept(whole)
+    one = kept.outcomes["paper"].runs[(0.1, 1.0), "vaoi", 0]
+    write_varied({("vaoi-reset", 0.1, 0): one}, tmp_path / "kept")
+    same = plan_sensitivity("smoke", 1, tmp_path / "out", TINY, harvests=[0.1])
+    assert plan_with(same, tmp_path / "kept").spared == 1
+    longer = plan_sensitivity("smoke", 1, tmp_path / "out", TINY | {"epochs": 5}, harvests=[0.1])
+    with pytest.raises(FallowError, match=r"holds runs of vaoi-reset with p_bc = 0\.1 over 3 epochs, not 5"):
+        plan_with(longer, tmp_path / "kept")
 
 
 def test_the_page_that_is_drawn_from_tables_knows_their_scale(whole: Path, tmp_path: Path) -> None:

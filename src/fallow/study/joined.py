@@ -11,7 +11,7 @@ from fallow.study.claims import where
 from fallow.study.conditions import Conditions, load_conditions
 from fallow.study.grid import RULES
 from fallow.study.kept import load_outcomes, load_varied
-from fallow.study.outcomes import Band, Cell, Curves, Outcomes
+from fallow.study.outcomes import Band, Cell, Curves, Outcome, Outcomes
 from fallow.study.sensitivity import Varied
 
 
@@ -99,11 +99,27 @@ def check_length(kept: Outcomes, cell: Cell, policy: str, epochs: int, folder: P
         FallowError: It is not.
     """
     for (own, name, _), run in kept.runs.items():
-        if (own, name) == (cell, policy) and run.epochs != epochs:
-            raise FallowError(
-                f"{folder} holds runs of {policy} with {where(cell)} over {run.epochs} epochs, not {epochs}; "
-                f"what joins them needs as many (--set epochs={run.epochs})."
-            )
+        if (own, name) == (cell, policy):
+            check_epochs(run, epochs, f"{policy} with {where(cell)}", folder)
+
+
+def check_epochs(kept: Outcome, epochs: int, what: str, folder: Path) -> None:
+    """Checks that a run is as long as one that was kept.
+
+    Args:
+        kept: What the other came to.
+        epochs: Of the run.
+        what: What both are runs of.
+        folder: Of the kept tables.
+
+    Raises:
+        FallowError: It is not.
+    """
+    if kept.epochs != epochs:
+        raise FallowError(
+            f"{folder} holds runs of {what} over {kept.epochs} epochs, not {epochs}; "
+            f"what joins them needs as many (--set epochs={kept.epochs})."
+        )
 
 
 def join_bands(one: Band, two: Band) -> Band:

@@ -17,7 +17,7 @@ from fallow.study.conditions import (
 )
 from fallow.study.figures import draw_figures
 from fallow.study.grid import ALPHAS, HARVESTS, RULES, Scale, build_grid, check_unset, merged
-from fallow.study.joined import Kept, check_length, join, load_kept
+from fallow.study.joined import Kept, check_epochs, check_length, join, load_kept
 from fallow.study.kept import write_outcomes, write_varied
 from fallow.study.outcomes import Outcomes, read_outcomes
 from fallow.study.page import claims_page
@@ -160,7 +160,11 @@ def _is_kept(run: PlannedRun, out: Path, kept: Kept) -> bool:
             own = kept.outcomes.get(name, Outcomes())
             check_length(own, cell, policy, run.experiment.epochs, kept.folder)
             return (cell, policy, run.point["seed"]) in own.runs
-    return (folder.name, run.point["energy.p"], run.point["seed"]) in kept.varied
+    variant, p = folder.name, run.point["energy.p"]
+    for (name, harvest, _), one in kept.varied.items():
+        if (name, harvest) == (variant, p):
+            check_epochs(one, run.experiment.epochs, f"{variant} with p_bc = {p:g}", kept.folder)
+    return (variant, p, run.point["seed"]) in kept.varied
 
 
 def run_paper(
